@@ -330,6 +330,17 @@ class Federation(Memory):
         entries = (session_root.entry(*row) for row in rows)
         return [each._replace(title="") if is_off_the_record(each.title) else each for each in entries]
 
+    def project_summary(self, project: str) -> Result | None:
+        """The beginning of the last summary of a session of the project with this scope, from the index as it is."""
+        from vault_memory.capture.requests import is_off_the_record
+        from vault_memory.sessions import session_root
+
+        if not session_root.has_texts(self.config, os.environ) or self.sessions.index_file.unusable():
+            return None
+        with self.sessions.index_file.reading(write=False) as (store, _), store.snapshot():
+            found = session_root.last_summary(self.sessions.vault, store.view((project,)))
+        return None if found and is_off_the_record(found.content) else found
+
     # --- asked together ------------------------------------------------------------------------------------------
 
     def _ask_all(self, request: Request, progress: "Progress | None", keep: bool) -> Answer:

@@ -17,7 +17,7 @@ from vault_memory.config import Config, load
 from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.indexing.index_file import Freshness, IndexFile, IndexState
 from vault_memory.search import request
-from vault_memory.search.answer import Answer, Request
+from vault_memory.search.answer import Answer, Request, Result
 from vault_memory.search.searcher import Searcher
 
 if TYPE_CHECKING:
@@ -294,6 +294,10 @@ class Memory:
         _check_source(request)
         assert own, "the notes answer every question to them"
         return own
+
+    def project_summary(self, project: str) -> Result | None:
+        """The beginning of the last summary of a session of the project with this scope; a vault alone has none."""
+        return None
 
     # --- writing -----------------------------------------------------------------------------------------------------
 

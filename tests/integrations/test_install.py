@@ -21,7 +21,7 @@ from vault_memory.errors import ConflictError, RefusedError
 from vault_memory.integrations import settings_paths
 from vault_memory.integrations.install import Installer
 
-EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
+EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "PostCompact", "Stop", "SessionEnd")
 
 
 class Ended(NamedTuple):

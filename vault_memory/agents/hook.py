@@ -175,6 +175,8 @@ class HookRun:
             mark_ended(self.environ, self.call.agent, event.session)
         if event.what in _NOTED and event.session:
             self._note_session(_NOTED[event.what])
+        if event.summary and event.session:
+            self._keep_summary()
         if event.what in (hook_events.STARTED, hook_events.COMPACTING, hook_events.COMPACTED):
             session.note(CLEARED)
         if event.what == hook_events.SUMMED_UP:
@@ -196,6 +198,14 @@ class HookRun:
             if self.config.journal:
                 session = f"sessions/{self.call.agent}/{self.event.session}"
                 journal.note_session(self.config.vault, what, session, datetime.now(UTC))
+
+    def _keep_summary(self) -> None:
+        """Have the next sync put a compaction's summary into the session's text, where sessions are kept."""
+        from vault_memory.sessions.ledger import keep_summary
+
+        with contextlib.suppress(VaultMemoryError, OSError):  # no settings, or a disk that is full
+            if self.call.agent in self.config.sessions_tools:
+                keep_summary(self.environ, self.call.agent, self.event.session, self.event.summary)
 
     def _is_worth_storing(self) -> bool:
         """Whether a session's user said something that memory should know, and nothing was stored; asked but once."""

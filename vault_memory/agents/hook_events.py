@@ -36,7 +36,7 @@ class HookEvent(NamedTuple):
     """What happened in which session; `prompt` is what its user asked, or what is to be looked for.
 
     `said` is what its user typed last, and `answers` what memory's tools have answered since the last prompt, where the
-    agent hands these over instead of a transcript.
+    agent hands these over instead of a transcript. `summary` is what stands for the conversation after a compaction.
     """
 
     what: str
@@ -46,6 +46,7 @@ class HookEvent(NamedTuple):
     prompt: str = ""
     said: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
+    summary: str = ""
 
 
 class Agent(NamedTuple):
@@ -66,11 +67,11 @@ class Agent(NamedTuple):
             if event == "SessionStart":
                 what = {"resume": RESUMED, "compact": COMPACTED}.get(text_field(fields, "source"), STARTED)
             prompt = {"UserPromptSubmit": "prompt", "PreCompact": "custom_instructions"}.get(event, "")
-        session, transcript, folder, asked = (
-            text_field(fields, name) for name in ("session_id", "transcript_path", "cwd", prompt)
+        session, transcript, folder, asked, summary = (
+            text_field(fields, name) for name in ("session_id", "transcript_path", "cwd", prompt, "compact_summary")
         )
         said, answers = (tuple(_only(str, fields.get(name))) for name in ("said", "answers"))
-        return HookEvent(what, session, transcript, folder, asked, said, answers)
+        return HookEvent(what, session, transcript, folder, asked, said, answers, summary)
 
     def answer(self, event: str, context: str) -> str:
         """What a hook prints to have text put before the model; "" for nothing."""

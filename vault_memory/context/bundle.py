@@ -71,6 +71,9 @@ class Host(Protocol):
     def add_other_sources(self, request: Request, own: Answer | None, may_wait: bool = True) -> Answer:
         """The vault's own answer with what other sources have to say."""
 
+    def project_summary(self, project: str) -> Result | None:
+        """The beginning of the last summary of a session of the project with this scope."""
+
 
 class ContextRequest(NamedTuple):
     """What is asked for, within `budget` tokens and from these scopes or `global`; `without` are the journal's hashes
@@ -320,7 +323,7 @@ class _BundleMaker:
         self._shown += [journal.CitedPassage(piece.source, key) for key in dict.fromkeys(piece.parts or (piece.key,))]
 
     def _take_project(self, about: note_pieces.ProjectNotes) -> None:
-        """Take the beginning of a project's page, then its last decisions, open tasks and best facts."""
+        """Take the beginning of a project's page, a session's last summary, then decisions, tasks and facts."""
         room = min(PROJECT_TOKENS, int(self._options.budget * PROJECT_SHARE), self._sheet.left)
         reserved = self._sheet.left - room
         pages, degraded = note_pieces.read_notes(self._vault, self._store, about.pages, self._options.scopes)
@@ -328,6 +331,8 @@ class _BundleMaker:
         for page in pages:
             self._take_from_top("project", self._not_shown(page), reserved + room // 2)
         brief = note_pieces.project_brief(self._vault, self._store.view(self._options.scopes), about, self._today)
+        summary = self._memory.project_summary(self._options.project)
+        self._take_pieces("project", [summary] if summary else [], reserved)
         self._take_pieces("project", brief, reserved)
 
     # --- what the notes say to a prompt ------------------------------------------------------------------------------

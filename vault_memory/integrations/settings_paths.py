@@ -25,7 +25,7 @@ NAMES = {
 AGENTS = tuple(NAMES)
 SCOPES = ("user", "project")
 
-CLAUDE_CODE_EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
+CLAUDE_CODE_EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "PostCompact", "Stop", "SessionEnd")
 
 TIMEOUT_MARGIN_SECONDS = 8
 """What Claude Code waits for a hook beyond its own deadline: a machine that wakes up is slow to start Python."""

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +18,7 @@ from vault_memory.vault import safe_files
 
 if TYPE_CHECKING:
     from vault_memory.config import Config
+    from vault_memory.sessions.transcript import Message
 
 FOLDER = "sessions"
 STATE = ".state"
@@ -44,6 +46,8 @@ class TranscriptState(NamedTuple):
     is_unfinished: bool = False
     title: str = ""
     at: str = ""
+    summaries: int = 0
+    """So many of those that hooks have kept stand in the derived file."""
 
 
 class SessionCounts(NamedTuple):
@@ -121,6 +125,36 @@ def save(file: Path, known: Mapping[str, TranscriptState]) -> None:
 def mark_grown(environ: Mapping[str, str]) -> None:
     """Note that a transcript has grown, for a daemon to read on at once. It never raises OSError."""
     _touch(marks_file(environ))
+
+
+def keep_summary(environ: Mapping[str, str], tool: str, session: str, text: str) -> None:
+    """Keep what stands for a session, named by the tool's id, after a compaction; raises OSError."""
+    from vault_memory.sessions.transcript import SUMMARY, clean_message
+
+    file = summaries_file(folder(environ), tool, session)
+    for made in (file.parents[2], file.parents[1], file.parent):
+        safe_files.make_private(made)
+    line = json.dumps({"at": datetime.now(UTC).isoformat(), "text": clean_message(text, SUMMARY)})
+    safe_files.append(file, f"{line}\n".encode())
+
+
+def read_summaries(home: Path, tool: str, session: str) -> "list[Message]":
+    """The summaries that hooks have kept of a session, oldest first; none where they cannot be read."""
+    from vault_memory.sessions.transcript import SUMMARY, Message
+
+    found: list[Message] = []
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+        for line in summaries_file(home, tool, session).read_bytes().splitlines():
+            given = json.loads(line)
+            at = datetime.fromisoformat(given["at"]).astimezone()
+            found.append(Message(SUMMARY, str(given["text"]), at.date(), at=at))
+    return found
+
+
+def summaries_file(home: Path, tool: str, session: str) -> Path:
+    """The file of a session's summaries, beside the derived texts of its tool."""
+    name = hashlib.sha256(session.encode("utf-8", "replace")).hexdigest()[:24]
+    return home / tool / ".summaries" / f"{name}.jsonl"
 
 
 def mark_ended(environ: Mapping[str, str], tool: str, session: str) -> None:

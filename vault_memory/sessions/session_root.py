@@ -15,13 +15,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vault_memory.config import Config
+from vault_memory.markdown.note import decoded_lines
 from vault_memory.search.answer import SESSION, Request, Result
 from vault_memory.search.get import Excerpt
 from vault_memory.sessions import ledger, transcript
 from vault_memory.sessions.sync import sync_transcripts
 from vault_memory.startup import TOOLS
+from vault_memory.store.journal import passage_key
+from vault_memory.store.note_queries import newest_notes, note_tokens
+from vault_memory.store.view import View
 from vault_memory.text.vault_layout import STANDARD
 from vault_memory.vault import locations
+from vault_memory.vault.vault import Vault
 
 NAME = "sessions"
 CATCH_UP_SECONDS = 0.5
@@ -106,6 +111,27 @@ def entry(path: str, day: str | None, title: str, scope: str, last_line: int | N
     project = scope.removeprefix("project:") if scope.startswith("project:") else ""
     messages = transcript.message_number(last_line or 0)
     return SessionEntry(transcript.public_name(path), day or "", title, project, messages)
+
+
+_SUMMARY = re.compile(rf"- (?:\[[\d-]+\] )?{transcript.SUMMARY}: ")
+SUMMARY_SESSIONS = 5
+"""Among so many of a project's last sessions a summary is looked for."""
+
+
+def last_summary(vault: Vault, view: View) -> Result | None:
+    """The beginning, of some 320 characters, of the last summary that a tool made of one of these sessions."""
+    for path, day, *_ in newest_notes(view, "")[:SUMMARY_SESSIONS]:
+        lines = decoded_lines(vault.read(path))[0]
+        numbers = range(len(lines), transcript.HEAD_LINES, -1)
+        number = next((number for number in numbers if _SUMMARY.match(lines[number - 1])), 0)
+        header_tokens, known = note_tokens(view, path)
+        if text := next((text for text in known if number and lines[number - 1].startswith(text)), ""):
+            return outside_result(Result(
+                path=path, date=day, start_line=number, end_line=number, content=text, tokens=known[text],
+                key=passage_key(text), by="agent", header_tokens=header_tokens or 0,
+                truncated=len(text) < len(lines[number - 1]),
+            ))  # fmt: skip
+    return None
 
 
 def outside_excerpt(excerpt: Excerpt) -> Excerpt:

@@ -15,7 +15,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
 
@@ -101,21 +101,33 @@ def count_behind(config: Config, environ: Mapping[str, str]) -> int:
     for tool in config.sessions_tools:
         with contextlib.suppress(OSError):
             sources = readers.list_transcripts(tool, readers.tool_folder(tool, config, environ))
-            found += _count_behind(sources, ledger.load(ledger.state_file(home, tool)), home)
+            found += _count_behind(sources, ledger.load(ledger.state_file(home, tool)), home, tool)
     return found
 
 
-def _count_behind(sources: Sequence[Transcript], known: Mapping[str, TranscriptState], home: Path) -> int:
+def _count_behind(sources: Sequence[Transcript], known: Mapping[str, TranscriptState], home: Path, tool: str) -> int:
     """How many transcripts are others than those that were read."""
     count = 0
     for source in sources:
         with contextlib.suppress(OSError):
-            count += not _is_read(source, known.get(source.key, TranscriptState()), home)
+            count += not _is_read(source, known.get(source.key, TranscriptState()), home, tool)
     return count
 
 
-def _is_read(source: Transcript, before: TranscriptState, home: Path) -> bool:
-    return before.stamp == source.stamp and _is_whole(before, home)
+def _is_read(source: Transcript, before: TranscriptState, home: Path, tool: str) -> bool:
+    return before.stamp == _stamp(source, home, tool) and _is_whole(before, home)
+
+
+def _stamp(source: Transcript, home: Path, tool: str) -> str:
+    """What changes whenever a transcript, or what hooks have kept beside it, does."""
+    with contextlib.suppress(OSError):
+        return f"{source.stamp} {os.stat(ledger.summaries_file(home, tool, _session_id(source))).st_size}"
+    return source.stamp
+
+
+def _session_id(source: Transcript) -> str:
+    """The tool's own id of a session."""
+    return source.key.rpartition("/")[2].removesuffix(".jsonl")
 
 
 def _is_whole(before: TranscriptState, home: Path) -> bool:
@@ -163,7 +175,7 @@ class _ToolSync:
         try:
             for done, source in enumerate(sources):
                 if time.monotonic() > deadline:
-                    self._report.pending += _count_behind(sources[done:], self._known, self._home)
+                    self._report.pending += _count_behind(sources[done:], self._known, self._home, self._tool)
                     break
                 self._sync_one(source)
                 if progress:
@@ -195,7 +207,7 @@ class _ToolSync:
     def _sync_one(self, source: Transcript) -> None:
         before = self._known.get(source.key, TranscriptState())
         try:
-            if _is_read(source, before, self._home):
+            if _is_read(source, before, self._home, self._tool):
                 self._known[source.key] = before._replace(is_gone=False)
                 return
             start = source.resume(before.mark) if before.messages and _is_whole(before, self._home) else 0
@@ -205,13 +217,16 @@ class _ToolSync:
 
     def _write(self, source: Transcript, before: TranscriptState, start: int) -> TranscriptState:
         """Write what a transcript says from there on; the derived file is touched only where there is something new."""
-        path = before.path or self._free_name(source.key.rpartition("/")[2].removesuffix(".jsonl"))
-        text, report = _SessionText(before if start else TranscriptState(path=path), start), self._report
+        path = before.path or self._free_name(_session_id(source))
+        stamp = _stamp(source, self._home, self._tool)
+        summaries = ledger.read_summaries(self._home, self._tool, _session_id(source))
+        text, report = _SessionText(before if start else TranscriptState(path=path), start, summaries), self._report
         for record in source.records(start):
             text.take(record)
             report.outputs += record.outputs
             report.bytes_read += record.size
-        stamp = "" if text.waits else source.stamp
+        text.add_summaries()
+        stamp = "" if text.waits else stamp
         if before.messages and not text.known.messages:
             report.problems.append(f"{source.file} says nothing any more: what it said before stays")
             return before._replace(stamp=stamp, is_gone=False)
@@ -243,6 +258,7 @@ class _ToolSync:
             if not (known.messages and (self._home / known.path).is_file()):
                 del self._known[key]
                 self._report.removed += known.messages > 0
+                ledger.summaries_file(self._home, self._tool, Path(key).stem).unlink(missing_ok=True)
             else:
                 self._known[key] = known._replace(is_gone=True)
 
@@ -250,8 +266,11 @@ class _ToolSync:
 class _SessionText:
     """The derived text of a session: what is known of it, and the lines that a reading adds."""
 
-    def __init__(self, known: TranscriptState, start: int) -> None:
+    def __init__(self, known: TranscriptState, start: int, summaries: Sequence[Message] = ()) -> None:
         self.known, self.end, self.title, self.folder = known._replace(is_unfinished=False), start, "", ""
+        self._summaries = summaries
+        """Those that hooks have kept: each stands before what was said after it, and instead of the transcript's own,
+        around which the tool puts words for the agent."""
         self.lines: list[str] = []
         self.waits = False
         self._is_chosen = False
@@ -269,12 +288,27 @@ class _SessionText:
         skipped = self.known.skipped + record.damaged
         self.known = self.known._replace(skipped=skipped, is_unfinished=record.is_unfinished)
 
+    def add_summaries(self, before: datetime | None = None) -> None:
+        """Take the summaries of before a time, or all."""
+        for summary in self._summaries[self.known.summaries :]:
+            if before and summary.at and summary.at >= before:
+                break
+            self.known = self.known._replace(summaries=self.known.summaries + 1)
+            self._add_line(summary)
+
     def _add(self, message: Message) -> None:
         """Take a message, if somebody said something in it."""
-        known = self.known
         message = message._replace(text=transcript.clean_message(message.text, message.speaker))
-        if not message.text:
-            return
+        if message.speaker == transcript.SUMMARY:
+            if any(summary.text in message.text for summary in self._summaries):
+                return
+        elif message.at:
+            self.add_summaries(message.at)
+        if message.text:
+            self._add_line(message)
+
+    def _add_line(self, message: Message) -> None:
+        known = self.known
         self._first = self._first if self.lines else message
         self.lines.append(transcript.format_line(message, self._day))
         self._day = message.day or self._day
