@@ -91,21 +91,12 @@ def test_who_retains_a_fact_is_told_which_line_it_resembles(tmp_path: Path, text
     assert done.bullet in (root / done.path).read_text()
 
 
-@pytest.mark.parametrize("other", ['5" of oak\n\n- a - b', '5" of oak\n\n- a\n  - b', "5 of oak\n\n- a\n- b"])
-def test_a_note_that_differs_is_kept(tmp_path: Path, other: str) -> None:
-    caller = moss(
-        fill(tmp_path / "Notes", {"notes/note/a.md": '---\ntitle: A\n---\n\n5" of oak\n\n- a\n- b\n\n[[Nora]]\n'})
-    )
-    assert "already say this" in store(caller, {"title": "Boat", "content": '5" of OAK\n\n- a\n- b.'})
-    assert store(caller, {"title": "Boat", "content": other}).startswith("Stored as")
-
-
-@pytest.mark.parametrize("origin", ["by: web", "by: tool", "source: https://e.org/x", "by: nobody knows"])
-def test_what_came_from_outside_does_not_stand_for_what_is_trusted(tmp_path: Path, origin: str) -> None:
-    caller = moss(fill(tmp_path / "Notes", {"notes/note/clip.md": f"---\n{origin}\n---\n\nThe code is 4711.\n"}))
-    told = [store(caller, {"title": title, "content": "The code is 4711."}) for title in ("Code", "Again")]
-    assert told[0].startswith("Stored as")
-    assert "already say this" in told[1] and "clip.md" not in told[1]
+@pytest.mark.parametrize("other", [{"content": "Buy elm."}, {"title": "Ship"}, {"scope": "agent:moss"}])
+def test_a_note_is_written_once_and_one_that_differs_beside_it(tmp_path: Path, other: dict[str, str]) -> None:
+    caller = moss(fill(tmp_path / "Notes", {"a.md": "x\n"}))
+    given = {"title": "Boat", "content": "Buy oak."}
+    told = [store(caller, each) for each in (given, given, given | other, given | other)]
+    assert [each.startswith("Stored as") for each in told] == [True, False, True, False]
 
 
 # --- what can be found -----------------------------------------------------------------------------------------------

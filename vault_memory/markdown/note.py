@@ -6,7 +6,7 @@ Lines are 1-based. What lies in code or comments is still text, but holds no hea
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import NamedTuple
@@ -138,20 +138,8 @@ _SINGLE = re.compile(r"(?<!\w)'(?=\S)((?:[^']|(?<=\w)'(?=\w))+)(?<![\s\d])'(?!\w
 
 def folded(text: str) -> str:
     """The form in which texts of one paragraph are compared; the text itself where nothing else is left of it."""
-    return " ".join(_letters(text).split()).rstrip(" .!,;:") or text
-
-
-def folded_lines(lines: Sequence[str], states: Sequence[int]) -> str:
-    """The same of a note's lines (Note.states): each keeps its place and its spaces, and code all of its letters."""
-    kept = [
-        line.rstrip() if state == CODE else _letters(line.rstrip()) for line, state in zip(lines, states, strict=True)
-    ]
-    return "\n".join(kept).strip("\n").rstrip(" .!,;:")
-
-
-def _letters(text: str) -> str:
     plain = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text.translate(_MARKS)).casefold())
-    return _SINGLE.sub(r"\1", _DOUBLE.sub(r"\1", plain))
+    return " ".join(_SINGLE.sub(r"\1", _DOUBLE.sub(r"\1", plain)).split()).rstrip(" .!,;:") or text
 
 
 SPEAKER = re.compile(

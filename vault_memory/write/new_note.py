@@ -5,16 +5,14 @@ The text stays as it was given. It is read back with the parser first: what woul
 
 import re
 import unicodedata
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
 from vault_memory.errors import UsageError
-from vault_memory.markdown import entities, provenance
-from vault_memory.markdown.note import FRONT, folded_lines
+from vault_memory.markdown import entities
 from vault_memory.markdown.parse import parse
-from vault_memory.markdown.scopes import folder_scope, line_access
+from vault_memory.markdown.scopes import folder_scope
 from vault_memory.store import note_queries
 from vault_memory.store.view import View
 from vault_memory.text.scope_syntax import GLOBAL, Folders
@@ -28,11 +26,7 @@ MAX_NOTE_CHARS = 100_000
 MAX_NAME_CHARS = 60
 """The characters of a title that go into the file's name."""
 
-_HEAD_BYTES = 1000
-"""What a note's properties, and the links at its end, may come to; its letters may take half as many bytes again."""
-
-_LINKS = re.compile(r"\n[ \t]*\n(?:\s*\[\[[^\[\]]*\]\])+\s*\Z")
-"""Whom a stored note is about, as `note` puts it at its end."""
+_DAY = re.compile(rb"^date: .*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -101,26 +95,12 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def find_same(view: View, vault: Vault, filing: NewNote, scopes: Sequence[str]) -> str | None:
-    """The path of a stored note in these scopes (none given: in any) that says the same, whatever its title.
-
-    One with a line that these scopes do not open says something else: who guesses the line must not be told so. Nor
-    does one from outside stand for what is not.
-    """
-    # Behind a blank line nothing of it is taken for properties.
-    wanted = parse("x.md", f"\n{filing.text}".encode("utf-8", "replace"))
-    said, size = folded_lines(wanted.lines, wanted.states), len(filing.text.encode("utf-8", "replace"))
-    trusted = provenance.is_trusted(filing.by or provenance.PERSON)
+def find_same(view: View, vault: Vault, filing: NewNote, now: datetime) -> str | None:
+    """The path of a stored note of this view that a new one would only repeat: the same bytes but for its day."""
+    data = note(filing, now, vault.config.folder_scopes)
     for path in note_queries.note_paths(view, FOLDER):
         with suppress(OSError):
-            if abs((vault.root / path).stat().st_size - size) > _HEAD_BYTES + size // 2:
-                continue
-            found = vault.parse(path, vault.read(path))
-            lines = line_access(found, vault.config.folder_scopes) if scopes else ()
-            is_outside = trusted and not provenance.is_trusted(provenance.note_origin(found.properties, path))
-            if is_outside or any(line.scope not in scopes for line in lines):
-                continue
-            first, last = found.states.count(FRONT), len(_LINKS.sub("", "\n".join(found.lines)).split("\n"))
-            if said in (folded_lines(found.lines[first:end], found.states[first:end]) for end in (None, last)):
+            is_as_long = (vault.root / path).stat().st_size == len(data)
+            if is_as_long and _DAY.sub(b"", vault.read(path), 1) == _DAY.sub(b"", data, 1):
                 return path
     return None

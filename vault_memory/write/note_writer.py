@@ -58,12 +58,12 @@ class NoteWriter:
             return replace(self._retain(bullet, today), resembles=retain.resemblance(compared))
 
     def create_once(self, filing: NewNote, now: datetime, scopes: tuple[str, ...]) -> StoredNote | str:
-        """Make a note and make it searchable, or say which one in these scopes holds the same text.
+        """Make a note and make it searchable, or say which one in these scopes it would only repeat.
 
         `now` is local: it names the note. Raises UsageError for one that would say nothing.
         """
         with self._alone():  # of two writers at once one writes
-            if same := self._find(lambda view: new_note.find_same(view, self.vault, filing, scopes), scopes):
+            if same := self._find(lambda view: new_note.find_same(view, self.vault, filing, now), scopes):
                 return same
             new_note.check(filing)
             retain.check_entities(filing.entities)
