@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from vault_memory.errors import ConflictError, UsageError
 from vault_memory.markdown import facts, provenance
-from vault_memory.markdown.note import CODE, COMMENT, Note
+from vault_memory.markdown.note import COMMENT, Note
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import LineAccess, line_access, note_scope
 from vault_memory.search.get import EVERYTHING, OpenScopes, seen_lines
@@ -115,16 +115,10 @@ def _refuse_side_effects(wanted: EditRequest, before: bytes, after: bytes, opene
     gone, come = (lines[first : len(lines) - last] for lines in (old, new))
     kept = list(zip(old[:first] + old[len(old) - last :], new[:first] + new[len(new) - last :], strict=True))
 
-    def becomes(state: int) -> bool:
-        return any(was.state != state == now.state for was, now in kept)
-
-    if any(line.is_owned for line in gone + come) or any(was.is_owned != now.is_owned for was, now in kept):
-        what, advice = "change a block that reflect writes", "Edit what stands outside of it."
-    elif becomes(COMMENT) or any(line.state == COMMENT for line in come):
-        what = "stand in a comment, or hide what follows in one"
-        advice = "Comments (%% or <!--) are shown to nobody: leave them out, and ask the user to close an open one."
-    elif becomes(CODE):
-        what, advice = "turn everything below into code", "Close the fence of the code (```) that you open."
+    is_read_otherwise = any((was.state, was.is_owned) != (now.state, now.is_owned) for was, now in kept)
+    if is_read_otherwise or any(line.is_owned for line in gone + come) or any(line.state == COMMENT for line in come):
+        what = "hide lines in code or a comment, or change a block that reflect writes"
+        advice = "Close the fence (```) or comment (%% or <!--) that you open, and edit what stands outside of such."
     elif any(was.access != now.access for was, now in kept) or not _may_come(gone, come, opened):
         what, advice = "change a line's scope or origin", "Leave `scope` and `by` as they are."
     elif wanted.by and not _of_persons(edited) <= _of_persons(note):
