@@ -690,6 +690,14 @@ def test_names_that_stand_in_plain_logs_on_three_days_become_pages_at_a_tick(tmp
     assert not (memory.vault.root / "bank/entities/Falcon.md").exists()
 
 
+def test_a_page_whose_proposal_was_undone_is_not_proposed_again(tmp_path: Path) -> None:
+    memory = Federation(Config(vault=fill(tmp_path / "Notes", LOGS)))
+    memory.capture()
+    memory.undo()
+    fill(memory.vault.root, {"memory/2026-03-06.md": "Bob came with Alice and Falcon.\n"})
+    assert (memory.capture().proposed, memory.proposals()) == (0, [])
+
+
 def test_a_name_in_a_proposal_links_to_nobody(memory: Federation, tmp_path: Path) -> None:
     fill(memory.vault.root, {PAGE: "- [ ] W @[[Met Alice]]: Met Alice runs. — memory/2026-03-01.md#L1 ^p-12345678\n"})
     memory.index()

@@ -152,8 +152,7 @@ def compose(
     """The page with these proposals in its block, in a person's words where they reworded one, and their own lines.
 
     `old` are the statements that some take the place of, with their sources, by what they are known by. Raises
-    ConflictError where the
-    markers are broken.
+    ConflictError where the markers are broken.
     """
     page = read_page(path, before if before is not None else b"# Proposals\n", BLOCK)
     inside = [one for one in proposals if one.name not in answers.outside]

@@ -413,8 +413,9 @@ class _Run:
             self._note("accepted", [_proposal(item)])
         rest = [_proposal(item) for item in wanted if item not in at_once]
         rest += [_everywhere(item) for item in at_once if item.category in PERSONAL and item.bullet.scope]
+        known = {str(event.get("name")) for event in journal.capture_events(self._vault.root)}  # also by an undone run
         pages = (captured_proposals.propose_page(name, source) for name, source in names.items())
-        rest += [one for one in pages if one.name not in self._states]
+        rest += [one for one in pages if one.name not in known | self._states.keys()]
         new = sorted([*self._open("held"), *rest], key=lambda one: (-one.score, one.day, one.name))
         shown = self._within_the_day(new)
         held = [one for one in new if one not in shown]

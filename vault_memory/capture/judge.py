@@ -16,7 +16,7 @@ from vault_memory.capture import sources
 from vault_memory.capture.captured_proposals import OpenProposal
 from vault_memory.capture.log_statements import find_log_statements
 from vault_memory.capture.model_engine import model_decision, model_statements
-from vault_memory.capture.prose_names import add_names, drop_words, names_within, often_named
+from vault_memory.capture.prose_names import NAME_DAYS, find_names, names_within
 from vault_memory.capture.requests import is_off_the_record
 from vault_memory.capture.scores import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
 from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
@@ -61,6 +61,9 @@ NEWEST_FACTS = 2000
 REQUEST_WORDS = 6
 """A request in a log takes so many words: without this limit 10 lines of the sample vault's logs are taken for
 requests, with it 3."""
+
+NAMED_LOGS = 1000
+"""Names are looked for in so many of the newest logs: those of three years are read in half a second."""
 
 GATE_NEAREST, GATE_POOL = 20, 200
 """So many passages count as what is known of a text; more bit codes are looked at for them (DESIGN.md, §10)."""
@@ -209,7 +212,7 @@ def find_items(
     synced = sync_transcripts(config, environ)
     report = CaptureReport(pending=synced.pending, problems=list(synced.problems), dry_run=asked.dry_run)
     marks = sources.load_marks(index.vault.root, environ)
-    marks = marks if asked.since is None else Marks({}, {}, {}, marks.marked)
+    marks = marks if asked.since is None else Marks({}, {}, marks.marked)
     idle = timedelta(minutes=asked.idle_minutes)
     transcripts = sources.ToolTranscripts(config, environ)
     until = asked.now - idle if idle else None
@@ -221,6 +224,10 @@ def find_items(
         report.problems.append(f"sessions are captured into {config.capture_vault}, not here (`capture.vault`)")
     logs = list(sources.logs_beyond(marks.logs, index.vault, config.folder_scopes, idle.total_seconds()))
     days: list[SessionDay] = []
+    met: dict[str, list[str]] = {}
+    if logs:
+        newest = sources.logs_beyond({}, index.vault, config.folder_scopes, idle.total_seconds(), NAMED_LOGS)
+        met |= find_names(((log.path, log.lines) for log in newest if log.scope == GLOBAL), config.capture_languages)
     if sessions or logs:
         facts, names = index.read(lambda view, _: (newest_facts(view, (), NEWEST_FACTS), _spelled(view)), ())
         with closing(writer) if (writer := configured_writer(config, environ)) else nullcontext():
@@ -237,13 +244,11 @@ def find_items(
                     days += _days_of(session, done, by_tool, asked.since)
                 marks.sessions[session.path] = session.length
             for log in logs:
-                report.items += judge.of_log(log, [one for one, at in marks.names.items() if any(yes for _, yes in at)])
+                report.items += judge.of_log(log, met)
                 marks.logs[log.path] = log.digest
-                if log.scope == GLOBAL:
-                    add_names(marks.names, log.path, log.lines, config.capture_languages)
             report.problems += judge.problems
     report.sessions, report.logs = len(sessions), len(logs)
-    return Findings(report, marks, days, _names_without_page(index, marks))
+    return Findings(report, marks, days, _names_without_page(index, met))
 
 
 def _wanted_sessions(
@@ -259,22 +264,14 @@ def _wanted_sessions(
     marks.marked[:] = sorted(skipped.marked)
 
 
-def _names_without_page(index: IndexFile, marks: Marks) -> dict[str, str]:
+def _names_without_page(index: IndexFile, met: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """The names that logs hold on several days, and no note has, each with a line that holds it."""
-    wanted = often_named(marks.names)
 
-    def find_pages(view: View, _: object) -> dict[str, str | None]:
-        names = Names(view)
-        return {one: names.page(names.canonical(one)) for one in wanted}
+    def find_new(view: View, _: object) -> dict[str, str]:
+        names, often = Names(view), {one: at[-1] for one, at in sorted(met.items()) if len(at) >= NAME_DAYS}
+        return {one: at for one, at in often.items() if not names.page(names.canonical(one))}
 
-    paths = index.read(find_pages, ()) if wanted else {}
-    new = [one for one in wanted if not paths[one]]
-    if new:
-        logs = sources.logs_beyond({}, index.vault, index.config.folder_scopes)
-        drop_words(marks.names, (text for log in logs for _, text in log.lines))
-    found = {one: marks.names[one][-1][0] for one in new if marks.names[one]}
-    marks.names.update({one: [] for one in wanted})  # each once: all logs are read for it
-    return found
+    return index.read(find_new, ()) if met else {}
 
 
 def _days_of(
@@ -343,8 +340,8 @@ class _Judge:
         by_model = [one._replace(is_taken_back=review.taken_back_at(one) is not None) for one in by_model]
         return sorted([*(one for one in found if one.is_request), *by_model], key=lambda one: one.message)
 
-    def of_log(self, log: CapturedLog, met: Sequence[str]) -> list[CaptureItem]:
-        """What a person stated in a daily log; `met` are names that stand in earlier ones."""
+    def of_log(self, log: CapturedLog, met: Iterable[str]) -> list[CaptureItem]:
+        """What a person stated in a daily log; `met` are names that stand in others."""
         if not self._is_wanted(log.day):
             return []
         names = {*met, *self._names.values(), *(name for _, line in log.lines for name in names_within(line))}

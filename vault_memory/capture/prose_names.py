@@ -5,16 +5,13 @@ every noun is.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from vault_memory.text.calendar_days import CALENDAR_WORDS
 from vault_memory.text.word_classes import language_of
 
 NAME_DAYS = 3
 """A name is proposed that stands in the logs of so many days."""
-
-Sightings = list[tuple[str, bool]]
-"""Where a name stands, one line a log, and whether within a sentence; none where the word is no name."""
 
 MAX_NAME_WORDS = 3
 """Names of people, places and firms seldom have more words; a headline has."""
@@ -24,18 +21,21 @@ _START = re.compile(r"(?:^|[.!?:;…])[\W_]*$")
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def add_names(
-    names: dict[str, Sightings], path: str, lines: Sequence[tuple[int, str]], languages: Sequence[str]
-) -> None:
-    """Add the names of one log to those that were met."""
-    words = _WORD.findall(" ".join(text for _, text in lines).casefold())
-    if language_of(words, (*languages, "de")) == "de":
-        return
-    for number, text in lines:
-        for name, is_within in _names_in(text):
-            places = names.setdefault(name, [(f"{path}#L{number}", is_within)])
-            if places and len(places) <= NAME_DAYS and not any(place.startswith(f"{path}#") for place, _ in places):
-                places.append((f"{path}#L{number}", is_within))
+def find_names(logs: Iterable[tuple[str, Sequence[tuple[int, str]]]], languages: Sequence[str]) -> dict[str, list[str]]:
+    """The names in logs (path and numbered lines) that stand within a sentence in one of them, each with a line of each
+    log that holds it; a name of which each word stands somewhere with a small letter is none."""
+    found: dict[str, dict[str, str]] = {}
+    within, small = set[str](), set[str]()
+    for path, lines in logs:
+        words = _WORD.findall(" ".join(text for _, text in lines))
+        small.update(filter(str.islower, words))
+        if language_of([word.casefold() for word in words], (*languages, "de")) == "de":
+            continue
+        for number, text in lines:
+            for name, is_within in _names_in(text):
+                found.setdefault(name, {}).setdefault(path, f"{path}#L{number}")
+                within |= {name} if is_within else set()
+    return {name: [*found[name].values()] for name in within if not small.issuperset(name.casefold().split())}
 
 
 def _names_in(text: str) -> Iterator[tuple[str, bool]]:
@@ -60,17 +60,3 @@ def _capitalised(text: str) -> Iterator[tuple[int, str]]:
 def names_within(text: str) -> set[str]:
     """The names that stand within sentences of a text."""
     return {name for name, is_within in _names_in(text) if is_within}
-
-
-def often_named(names: Mapping[str, Sightings]) -> list[str]:
-    """The names of enough days, those that stand within a sentence somewhere."""
-    found = (name for name, places in names.items() if len(places) >= NAME_DAYS and any(within for _, within in places))
-    return sorted(found)
-
-
-def drop_words(names: dict[str, Sightings], texts: Iterable[str]) -> None:
-    """Strike out those of which each word stands somewhere with a small letter: they are words."""
-    small = {word for text in texts for word in _WORD.findall(text) if word.islower()}
-    for name in names:
-        if small.issuperset(name.casefold().split()):
-            names[name] = []

@@ -10,7 +10,6 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory.capture.prose_names import Sightings
 from vault_memory.capture.requests import is_request
 from vault_memory.config import Config
 from vault_memory.errors import VaultMemoryError
@@ -196,13 +195,14 @@ class CapturedLog(NamedTuple):
 
 
 def logs_beyond(
-    marks: Mapping[str, str], vault: Vault, folders: Folders, idle_seconds: float = 0
+    marks: Mapping[str, str], vault: Vault, folders: Folders, idle_seconds: float = 0, newest: int = 0
 ) -> Iterator[CapturedLog]:
-    """The daily logs that are not as they were when they were captured from, and saved so long ago; oldest first."""
-    for path in sorted(vault.walk().files):
-        day = daily_notes.name_day(path.rpartition("/")[2].removesuffix(".md"), vault.daily.format.rpartition("/")[2])
-        if day is None or vault.layout.is_page(path):
-            continue
+    """The daily logs that are not as they were when they were captured from, and saved so long ago; oldest first, of
+    the `newest` alone where that is given."""
+    format = vault.daily.format.rpartition("/")[2]
+    paths = (path for path in sorted(vault.walk().files) if not vault.layout.is_page(path))
+    days = ((path, daily_notes.name_day(path.rpartition("/")[2].removesuffix(".md"), format)) for path in paths)
+    for path, day in [(path, day) for path, day in days if day][-newest:]:
         with suppress(OSError, VaultMemoryError):
             if idle_seconds and 0 <= vault.seconds_since_saved(path) < idle_seconds:
                 continue
@@ -238,12 +238,10 @@ def _readable(line: str) -> str:
 
 
 class Marks(NamedTuple):
-    """How far capture has come: messages of each session's derived file, and each log's hash when it was read; and the
-    names that logs hold."""
+    """How far capture has come: messages of each session's derived file, and each log's hash when it was read."""
 
     sessions: dict[str, int]
     logs: dict[str, str]
-    names: dict[str, Sightings]
     marked: list[str]
     """Folders that were seen with an OFF_FILE."""
 
@@ -257,9 +255,8 @@ def load_marks(vault: Path, environ: Mapping[str, str]) -> Marks:
     """How far capture has come; nothing where that is not known."""
     with suppress(OSError, ValueError, TypeError, KeyError):
         found = json.loads(marks_file(vault, environ).read_bytes())
-        names = {str(name): [(str(at), bool(within)) for at, within in of] for name, of in found["names"].items()}
-        return Marks(dict(found["sessions"]), dict(found["logs"]), names, list(map(str, found.get("marked", ()))))
-    return Marks({}, {}, {}, [])
+        return Marks(dict(found["sessions"]), dict(found["logs"]), list(map(str, found.get("marked", ()))))
+    return Marks({}, {}, [])
 
 
 def save_marks(vault: Path, environ: Mapping[str, str], marks: Marks) -> None:
