@@ -38,7 +38,7 @@ def test_without_settings_everything_has_a_default(home: Home) -> None:
     config = home.load()
     assert config == Config(vault=home.vault)
     assert (config.recall_k, config.recall_budget) == (8, 2000)
-    assert config.sources == () and config.ignored == ()
+    assert config.ignored == ()
 
 
 def test_a_vault_sets_what_concerns_its_notes(home: Home) -> None:
@@ -48,13 +48,11 @@ def test_a_vault_sets_what_concerns_its_notes(home: Home) -> None:
     )
     assert (config.daily_folder, config.daily_format) == ("log", "YYYY/MM/DD")
     assert (config.ignore, config.journal) == (("old/",), False)
-    assert config.sources == (str(home.vault_file),)
 
 
 def test_the_users_file_wins_over_the_vaults(home: Home) -> None:
     config = home.load(user="[recall]\nk = 3\n", vault="[recall]\nk = 5\nbudget = 900\n")
     assert (config.recall_k, config.recall_budget) == (3, 900)
-    assert config.sources == (str(home.user_file), str(home.vault_file))
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,7 @@ _own = partial(_setting, users_own=True)
 
 @dataclass(frozen=True)
 class Config:
-    """All settings of one run; `ignored` and `unknown` are sentences about keys of the vault, `sources` files read.
+    """All settings of one run; `ignored` and `unknown` are sentences about keys of the vault.
 
     `problems` says what cannot be used, where somebody wants the settings all the same.
     """
@@ -232,7 +232,6 @@ class Config:
     ignored: tuple[str, ...] = field(default=(), compare=False)
     unknown: tuple[str, ...] = field(default=(), compare=False)
     problems: tuple[str, ...] = field(default=(), compare=False)
-    sources: tuple[str, ...] = field(default=(), compare=False)
 
 
 SETTINGS = {each.metadata["key"] or each.name.replace("_", ".", 1): each for each in fields(Config) if each.metadata}
@@ -309,9 +308,8 @@ def load(
         count = len(reader.problems)
         heading = [f"{count} settings cannot be used."] if count > 1 else []
         raise UsageError("\n".join([*heading, *reader.problems]), "Fix this where it is named, and run again.")
-    sources = tuple(str(file) for file, found in ((user_file, users), (vault_file, vaults)) if found)
     said = {name: tuple(getattr(reader, name)) for name in ("ignored", "unknown", "problems")}
-    return Config(**(values | said | {"vault": vault, "sources": sources}))
+    return Config(**(values | said | {"vault": vault}))
 
 
 def _unnamed_vault(environ: Mapping[str, str], folder: Path) -> str:

@@ -109,10 +109,10 @@ class _BackgroundCall(threading.Thread):
             self.error = error
 
     def result(self, until: float) -> Any:  # noqa: ANN401 - what the work gives
-        """What the work gave, or raised; raises VaultError where it is not done by then (time.monotonic)."""
-        self.join(max(until - time.monotonic(), 0))
-        if self.is_alive():
-            self.is_late = True
+        """What the work gave, or raised; raises VaultError where it was not done by then (time.monotonic)."""
+        self.join(0 if self.is_late else max(until - time.monotonic(), 0))
+        self.is_late = self.is_late or self.is_alive()
+        if self.is_late:
             raise _hangs(self._vault)
         if self.error:
             raise self.error
@@ -229,7 +229,7 @@ class Federation(Memory):
         until = time.monotonic() + seconds
         settings = dict.fromkeys((*self.config.roots, *((parent, None) for parent in self.config.roots_under)))
         known, names = set[str](), Counter((NOTES, SESSIONS))  # names that are taken
-        for (path, scope), call in [(each, self._call(*each, work, scopes)) for each in settings]:  # all at once
+        for (path, scope), call in [(each, self._start(*each, work, scopes)) for each in settings]:  # all at once
             try:
                 there = call.result(until)
             except VaultMemoryError as error:
@@ -245,14 +245,15 @@ class Federation(Memory):
                     if root.is_open(scopes):
                         yield root if number == 1 else root._replace(name=f"{root.name}-{number}"), given
 
-    def _call(
+    def _start(
         self, path: Path, scope: str | None, work: Callable[[FurtherVault], Any], scopes: Sequence[str]
     ) -> _BackgroundCall:
-        """Work on the vaults of a setting in a thread of its own; it fails at once while the one before hangs."""
-        before, name = self._calls.get(path), _name_of(path)
-        if before and before.is_late and before.is_alive():
-            return _BackgroundCall(name, partial(before.result, 0))
-        self._calls[path] = call = _BackgroundCall(name, partial(self._work_at, path, scope, work, scopes))
+        """Work on the vaults of a setting in a thread of its own; while the one before hangs there is no other."""
+        call = self._calls.get(path)
+        if not (call and call.is_late and call.is_alive()):
+            self._calls[path] = call = _BackgroundCall(
+                _name_of(path), partial(self._work_at, path, scope, work, scopes)
+            )
         return call
 
     def _work_at(
@@ -572,7 +573,7 @@ def _config_of(root: FurtherVault, config: Config) -> Config:
     return replace(
         config, vault=root.path, index_path=index, daily_folder=own.daily_folder, daily_format=own.daily_format,
         bank_folder=own.bank_folder, core_file=own.core_file, core_files=(), ignore=(), rerank_provider="off",
-        folder_scopes=(("", root.scope),), ignored=(), unknown=(), sources=(),
+        folder_scopes=(("", root.scope),), ignored=(), unknown=(),
     )  # fmt: skip
 
 

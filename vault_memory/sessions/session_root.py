@@ -42,7 +42,7 @@ def derive_config(config: Config, environ: Mapping[str, str]) -> Config:
     return replace(
         config, vault=ledger.folder(environ), index_path=None, daily_folder="memory", daily_format="YYYY-MM-DD",
         bank_folder=STANDARD.bank, core_file=STANDARD.core, core_files=(), ignore=off, folder_scopes=(),
-        ignored=(), unknown=(), sources=(),
+        ignored=(), unknown=(),
     )  # fmt: skip
 
 
