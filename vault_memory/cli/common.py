@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vault_memory.errors import VaultMemoryError
 from vault_memory.startup import __version__
 
 if TYPE_CHECKING:
@@ -57,17 +56,8 @@ class Shared:
         return found
 
     def say(self, text: str) -> None:
-        """Print a result; raises VaultMemoryError where standard output cannot take it."""
-        try:
-            click.echo(text)
-        except BrokenPipeError:
-            raise  # a reader that went away is no fault: click ends the program quietly
-        except OSError as error:
-            # What is left in standard output's buffer goes nowhere: Python would try, and complain, at its end again.
-            with contextlib.suppress(OSError, ValueError):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            what = f"The answer could not be written: {error.strerror or error}."
-            raise VaultMemoryError(what, "Check where standard output goes.") from error
+        """Print a result."""
+        click.echo(text)
 
     def note(self, text: str) -> None:
         """Print what a person should know beside the result, on standard error."""

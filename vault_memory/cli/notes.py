@@ -157,8 +157,6 @@ def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, sc
         shared.say(dump(printing.get_document(excerpt) | listed))
     elif sessions:
         shared.say("\n".join(clean(str(session)) for session in sessions))
-    elif excerpt.not_found and os.path.isdir(memory.vault.root / path):  # what leads out was refused before
-        shared.note(f"`{path}` is a folder: name a note inside it.")
     elif called and excerpt.not_found:
         shared.note(f"There is no note `{path}`. Notes with that name: {', '.join(map(place, called))}.")
     elif excerpt.not_found:
