@@ -51,6 +51,10 @@ def _is_plain_path(path: str) -> bool:
     return path.isprintable() and all(re.fullmatch(r'(?![. ])[^\\:*?"<>|#^\[\]]+(?<![. ])', part) for part in parts)
 
 
+def _is_plain_note(path: str) -> bool:
+    return _is_plain_path(path) and path.endswith(".md")
+
+
 def _one_of(*allowed: str) -> Check:
     return _must_be(f"one of {', '.join(allowed)}", lambda value: value in allowed)
 
@@ -108,8 +112,6 @@ def _split(address: str) -> "SplitResult | None":
 LANGUAGES = ("en", "de", "fr", "es", "pt")
 """The languages whose cues capture knows."""
 
-_NOTE_INSIDE = r"(?:[^./\\:\0][^/\\:\0]*/)*[^./\\:\0][^/\\:\0]*\.md"
-
 _TEXT = _must_be("text in quotes", _is_text)
 _PATH = _must_be("text in quotes", _is_text, _absolute)
 _PATHS = _must_be("a list of texts", _are_texts, lambda value: tuple(map(_PATH, value)))
@@ -135,11 +137,11 @@ _BANK = _must_be(
 )  # fmt: skip
 _CORE = _must_be(
     'a note inside the vault, such as "memory.md"',
-    lambda value: _is_text(value) and _is_plain_path(value) and value.endswith(".md"),
+    lambda value: _is_text(value) and _is_plain_note(value),
 )
 _NOTES = _must_be(
     'a list of notes inside the vault, such as ["SOUL.md", "USER.md"]',
-    lambda value: _are_texts(value) and all(re.fullmatch(_NOTE_INSIDE, name) for name in value), tuple,
+    lambda value: _are_texts(value) and all(map(_is_plain_note, value)), tuple,
 )  # fmt: skip
 _TIME = _must_be(
     'a time such as "03:30", or "" for never',

@@ -32,8 +32,7 @@ class VaultMemoryError(Exception):
 class RemoteError(VaultMemoryError):
     """A configured model's server did not answer as it must; nothing that was there is lost.
 
-    `kind` is "busy" (or it broke off: worth another try), "away" (nobody is there), "slow" (fewer texts at once might
-    do), "long" (a text is longer than the model reads), "refused" (fewer or shorter texts might do), "unusable" (the
+    `kind` is "busy" (or it broke off: worth another try), "refused" (fewer or shorter texts might do), "unusable" (the
     model has no vector for a text, or wrote what does not pass its checks) or "wrong" (asking again would not help).
     `wait_seconds` is how long the server asked to be left alone.
     """

@@ -25,7 +25,7 @@ from vault_memory.health.status import status
 from vault_memory.indexing.held_index import HeldIndex
 from vault_memory.indexing.index_file import Freshness
 from vault_memory.memory import Memory
-from vault_memory.rendering.common import seen_document
+from vault_memory.rendering.common import index_state_document
 from vault_memory.rendering.notes import entities_document, entity_document, get_document, opinions_document
 from vault_memory.rendering.recall import left_out_notes, recall_document, recall_notes
 from vault_memory.rendering.status import narrowed
@@ -83,7 +83,7 @@ def paths(prefix: str, names: tuple[str, ...]) -> st.SearchStrategy[str]:
     )
 
 
-seen_notes = st.dictionaries(
+index_state_notes = st.dictionaries(
     paths("", NAMES), st.sampled_from(OPEN).flatmap(lambda scope: notes(scope, False)), min_size=1, max_size=5
 )
 hidden_notes = st.dictionaries(
@@ -136,7 +136,7 @@ def everything(root: Path, asked_paths: list[str], told: dict[str, str]) -> tupl
         said.append(mine.similar_names(name, OPEN))
         said.append(_plain(opinions_document(mine.opinions(name, scopes=OPEN))))
     said.append(entities_document(mine.entities(scopes=OPEN)))
-    said.append(_plain(opinions_document(mine.opinions(scopes=OPEN)) | seen_document(mine.index_state)))
+    said.append(_plain(opinions_document(mine.opinions(scopes=OPEN)) | index_state_document(mine.index_state)))
     said += [get_document(mine.get(path, lines, scopes=OPEN)) for path in asked_paths for lines in (None, (3, 4))]
     said += [mine.notes_below("", OPEN), *(mine.notes_called(name, OPEN) for name in (*NAMES, *HIDDEN_NAMES))]
     return repr(said), json.dumps(ranked)
@@ -196,7 +196,7 @@ def might_as_well_not_be_there(seen: Vault, hidden: Vault, by_folder: bool) -> N
 def drawn(examples: int) -> Callable[[], None]:
     """Each example builds two indexes: to make a failing one smaller would take minutes."""
     phases = (Phase.explicit, Phase.reuse, Phase.generate)
-    test = given(seen_notes, hidden_notes, st.booleans())(might_as_well_not_be_there)
+    test = given(index_state_notes, hidden_notes, st.booleans())(might_as_well_not_be_there)
     return settings(max_examples=examples, phases=phases)(test)
 
 

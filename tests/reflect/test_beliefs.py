@@ -312,7 +312,7 @@ def test_what_a_model_says_of_a_related_fact_counts_and_is_kept(relation: str, w
 
 def test_where_the_model_is_away_all_is_as_without_one() -> None:
     def away(messages: object, form: object) -> str:
-        raise RemoteError("away", "", "slow")
+        raise RemoteError("away")
 
     facts = [opinion(OPPOSED[0][0]), fact(OPPOSED[0][1], 4, "anna")]
     asked = inputs(ask=away)

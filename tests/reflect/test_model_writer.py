@@ -234,7 +234,7 @@ def test_a_page_ends_at_its_deadline(server: ModelServer, provider: str, trouble
     for name, value in trouble.items():
         setattr(server.trouble, name, value)
     error = failing(writer(server, provider, reflect_deadline_seconds=0.5))
-    assert "did not answer in 0.5 s" in str(error) and error.kind == "slow"
+    assert "did not answer in 0.5 s" in str(error)
     assert server.asked(PATHS[provider]) == 1
 
 

@@ -68,9 +68,9 @@ class Shared:
 
 def say_of_index(shared: Shared, memory: "Federation") -> None:
     """Say what a person should know of the index that the last answer came from."""
-    from vault_memory.rendering.common import seen_notes
+    from vault_memory.rendering.common import index_state_notes
 
-    for note in seen_notes(memory.index_state):
+    for note in index_state_notes(memory.index_state):
         shared.note(note)
 
 

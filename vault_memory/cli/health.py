@@ -9,7 +9,7 @@ import click
 
 from vault_memory.cli.common import Shared, command, progress_bar, say_of_index
 from vault_memory.errors import RefusedError, UsageError, VaultError
-from vault_memory.rendering.common import dump, seen_document
+from vault_memory.rendering.common import dump, index_state_document
 from vault_memory.rendering.status import doctor_document, doctor_text, lint_document, problem_line, status_text
 from vault_memory.text.terminal import clean
 from vault_memory.vault.walk import printable
@@ -37,7 +37,7 @@ def stats(shared: Shared, plot: str | None) -> None:
         found = count(memory, date.today(), bar)
     file = write_drawing(Path(plot), svg(found, memory.vault.root.name)) if plot else None
     if shared.json:
-        seen = seen_document(memory.index_state)
+        seen = index_state_document(memory.index_state)
         found["index"] |= seen.pop("index", {})
         shared.say(dump(found | seen | {"plot": str(file) if file else None}))
     elif file:
@@ -106,7 +106,7 @@ def lint(shared: Shared) -> None:
     with progress_bar(shared) as bar:
         problems = find_problems(memory, bar)
     if shared.json:
-        shared.say(dump(lint_document(problems) | seen_document(memory.index_state)))
+        shared.say(dump(lint_document(problems) | index_state_document(memory.index_state)))
     elif problems:
         shared.say("\n".join(problem_line(problem) for problem in problems))
     else:

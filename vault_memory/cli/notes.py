@@ -14,7 +14,7 @@ from vault_memory.errors import RefusedError, UsageError, VaultError
 from vault_memory.federation import SESSIONS_OFF
 from vault_memory.markdown.facts import KINDS
 from vault_memory.rendering import notes as printing
-from vault_memory.rendering.common import dump, place, schema, seen_document, seen_notes
+from vault_memory.rendering.common import dump, index_state_document, index_state_notes, place, schema
 from vault_memory.search import request
 from vault_memory.search.get import parse_span
 from vault_memory.text.english import plural
@@ -239,7 +239,7 @@ def entities(shared: Shared, scope: tuple[str, ...]) -> None:
     with progress_bar(shared) as bar:
         rows = memory.entities(bar, request.scopes({"scope": scope}))
     if shared.json:
-        shared.say(dump(printing.entities_document(rows) | seen_document(memory.index_state)))
+        shared.say(dump(printing.entities_document(rows) | index_state_document(memory.index_state)))
     elif rows:
         shared.say(printing.entities_text(rows))
     else:
@@ -259,7 +259,7 @@ def opinions(shared: Shared, entity: str | None, history: bool, scope: tuple[str
     with progress_bar(shared) as bar:
         held = memory.opinions(entity, bar, scopes)
     if shared.json:
-        shared.say(dump(printing.opinions_document(held) | seen_document(memory.index_state)))
+        shared.say(dump(printing.opinions_document(held) | index_state_document(memory.index_state)))
     elif held:
         shared.say(printing.opinions_text(held, history))
     elif entity:
@@ -318,7 +318,7 @@ def forget(shared: Shared, target: str, text: str | None, dry_run: bool, yes: bo
 def _list_candidates(shared: Shared, memory: "Memory", query: str) -> None:
     # Asking for facts to be forgotten is no use of them, and leaves no trace.
     answer = memory.recall(query, k=8, kinds=tuple(KINDS), journal=False)
-    for said in seen_notes(answer):
+    for said in index_state_notes(answer):
         shared.note(said)
     if shared.json:
         shared.say(dump(printing.candidates_document(answer.results)))

@@ -96,20 +96,20 @@ def _entity(memory: Federation, params: Params, progress: "Progress | None") -> 
 
 
 def _entities(memory: Federation, params: Params, progress: "Progress | None") -> Document:
-    from vault_memory.rendering.common import seen_document
+    from vault_memory.rendering.common import index_state_document
     from vault_memory.rendering.notes import entities_document
 
     rows = memory.entities(progress, request.scopes(params))
-    return entities_document(rows) | seen_document(memory.index_state)
+    return entities_document(rows) | index_state_document(memory.index_state)
 
 
 def _opinions(memory: Federation, params: Params, progress: "Progress | None") -> Document:
-    from vault_memory.rendering.common import seen_document
+    from vault_memory.rendering.common import index_state_document
     from vault_memory.rendering.notes import opinions_document
 
     entity = params.get("entity") and _text(params, "entity")
     held = memory.opinions(entity or None, progress, request.scopes(params))
-    return opinions_document(held) | seen_document(memory.index_state)
+    return opinions_document(held) | index_state_document(memory.index_state)
 
 
 def _retain(memory: Federation, params: Params, progress: "Progress | None") -> Document:

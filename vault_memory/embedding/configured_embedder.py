@@ -41,7 +41,7 @@ SHORTER = 0.75
 
 SHORTEST_CHARACTERS = 16
 
-_AT_FAULT = ("long", "refused", "unusable")
+_AT_FAULT = ("refused", "unusable")
 """Kinds of errors that fewer or shorter texts may help against."""
 
 _STEPS = 1 << 20

@@ -116,10 +116,7 @@ def parse_address(url: str, bare_port: int | None) -> Address:
     else:
         port = 443 if scheme == "https" else 80
     split = urlsplit(f"{scheme}://{rest}")
-    try:
-        port = split.port or port
-    except ValueError:  # as ollama: a port that is no number is no port
-        port = bare_port or port
+    port = split.port or port
     host = split.hostname or "127.0.0.1"
     shown = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     return Address(f"{scheme}://{shown}{split.path.rstrip('/')}", shown, split.query)

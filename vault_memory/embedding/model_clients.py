@@ -45,6 +45,8 @@ _TOO_LONG = re.compile(
 )  # fmt: skip
 _NO_NUMBER = re.compile(r"\bnan\b|\binf\b|unsupported value", re.I)
 
+_MORE_TIME = "Give it more time in your settings."
+
 Messages = Sequence[Mapping[str, str]]
 
 
@@ -83,7 +85,7 @@ def within(seconds: float, call: Callable[[], T], what: str) -> T:
     if raised:
         raise raised[0]
     if not results:
-        raise RemoteError(f"{what} in {seconds:g} s", "Give it more time in your settings.", "slow")
+        raise RemoteError(f"{what} in {seconds:g} s", _MORE_TIME)
     return results[0]
 
 
@@ -219,11 +221,10 @@ class ModelServer:
             yield
         except RemoteError:
             raise
-        except httpx.TimeoutException as failed:
-            kind = "slow" if isinstance(failed, httpx.ReadTimeout) else "away"
-            raise error(f"did not answer in {self._seconds:g} s", "Give it more time in your settings.", kind) from None
+        except httpx.TimeoutException:
+            raise error(f"did not answer in {self._seconds:g} s", _MORE_TIME) from None
         except (httpx.ConnectError, ConnectionError):
-            raise error("cannot be reached", self._if_away, "away") from None
+            raise error("cannot be reached", self._if_away) from None
         except httpx.HTTPStatusError as failed:
             asked_for = failed.response.headers.get("retry-after", "")
             wait = min(float(asked_for), LONGEST_RETRY_SECONDS) if re.fullmatch(r"\d+(\.\d+)?", asked_for) else 0.0
@@ -243,7 +244,7 @@ class ModelServer:
             return RemoteError(elsewhere, "Name the address of the server itself.")
         said = f"{self.where} answered {status}" + (f": {plain}" if (plain := self.plain(text)) else "")
         if status >= 400 and _TOO_LONG.search(text):
-            return RemoteError(said, "Shorten the text.", "long")
+            return RemoteError(said, "Shorten the text.", "refused")
         if status >= 400 and _NO_NUMBER.search(text):
             return RemoteError(said, "Pull the model again, or use another.", "unusable")
         if status == 404:

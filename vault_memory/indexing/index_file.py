@@ -16,7 +16,6 @@ from vault_memory.indexing import walk_diff
 from vault_memory.startup import vault_id
 from vault_memory.store import journal, schema
 from vault_memory.store.view import ALL, Store, View
-from vault_memory.text.vault_layout import STANDARD
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import private
 from vault_memory.vault.vault import Vault
@@ -77,7 +76,7 @@ class Freshness(NamedTuple):
             notes.append(("index", f"the index cannot be updated: {self.unwritten}"))
         if self.unreadable:
             more = f" (and {len(self.unreadable) - 1} more)" if len(self.unreadable) > 1 else ""
-            what = "part of the vault" if scopes else f"{printable(self.unreadable[0])}{more}"
+            what = "Part of the vault" if scopes else f"{printable(self.unreadable[0])}{more}"
             notes.append(("files", f"{what} cannot be read, so it was not searched"))
         return tuple(notes)
 
@@ -246,11 +245,10 @@ class IndexFile:
         """What an index's rows depend on besides the notes, folders' scopes too: equal when it can be used (law 9)."""
         config, daily = self.config, self.vault.daily
         versions = ";".join(f"{name}={number}" for name, number in schema.VERSIONS.items())
-        scopes = f";scopes={sorted(config.folder_scopes)}" if config.folder_scopes else ""
-        own = (config.bank_folder, config.core_file)
-        names = f";names={own}" if own != (STANDARD.bank, STANDARD.core) else ""
-        made = f"{versions};tokens=cl100k_base;embedder={builtin().id};daily={daily.folder}|{daily.format}"
-        return f"{made}{scopes}{names}"
+        names = (daily.folder, daily.format, config.bank_folder, config.core_file)
+        return (
+            f"{versions};tokens=cl100k_base;embedder={builtin().id};names={names};scopes={sorted(config.folder_scopes)}"
+        )
 
     def indexer(self, store: Store) -> "Indexer":
         from vault_memory.indexing.indexer import Indexer  # lazy: a recall with nothing to catch up needs none of it

@@ -293,7 +293,7 @@ class ModelWriter:
             self._until = now + self._run_seconds
         if self._until - now <= kept_seconds:
             said = f"the {self._run_seconds - kept_seconds:g} s a model has per run for this are used up"
-            raise RemoteError(said, "Give it more with `reflect.run_deadline_seconds`.", "slow")
+            raise RemoteError(said, "Give it more with `reflect.run_deadline_seconds`.")
         if self._server is None:
             self._server = self._connect()
         server, until = self._server, min(now + self._page_seconds, self._until)

@@ -26,11 +26,10 @@ def schema(name: str) -> Document:
 
 
 def degraded_notes(degraded: Iterable[tuple[str, str]]) -> list[str]:
-    """What did not run, as sentences; one that begins with a path or a name keeps its letters."""
+    """What did not run, as sentences; one that begins with a path keeps its letters."""
     notes = []
     for what, why in degraded:
-        is_path = what == "files" and not why.startswith("part of the vault ")
-        if why.partition(" ")[0].isalpha() and not is_path:
+        if what != "files" and why.partition(" ")[0].isalpha():
             why = why[:1].upper() + why[1:]
         notes.append(why if why.endswith((".", ":", "?", "!")) else f"{why}.")
     return notes
@@ -44,7 +43,7 @@ def place(path: str) -> str:
 # --- the index an answer came from -----------------------------------------------------------------------------------
 
 
-def seen_document(seen: "IndexState | None") -> Document:
+def index_state_document(seen: "IndexState | None") -> Document:
     """`index` and `degraded` of every answer out of the index."""
     if seen is None:
         return {}
@@ -52,19 +51,18 @@ def seen_document(seen: "IndexState | None") -> Document:
     return {"index": index, "degraded": [{"what": what, "why": why} for what, why in seen.degraded]}
 
 
-def seen_notes(seen: "IndexState | Answer | None") -> list[str]:
+def index_state_notes(seen: "IndexState | Answer | None") -> list[str]:
     """What a person should know of the index that an answer came from: what did not run, how far it is behind."""
     if seen is None:
         return []
     notes = degraded_notes(seen.degraded)
     roots = seen.roots if isinstance(seen, Answer) else []
     sessions = sum(root.pending for root in roots if root.name == "sessions")
-    can_update = all(what != "files" for what, _ in seen.degraded)
-    return notes if seen.fresh else [*notes, behind(seen.pending, sessions, can_update)]
+    return notes if seen.fresh else [*notes, behind(seen.pending, sessions)]
 
 
-def behind(pending: int, sessions: int = 0, can_update: bool = True) -> str:
+def behind(pending: int, sessions: int = 0) -> str:
     """How far the index is behind; `sessions` of what is pending are no notes."""
     parts = [plural(pending - sessions, "note")] if pending > sessions or not sessions else []
     parts += [plural(sessions, "session")] if sessions else []
-    return f"The index is {' and '.join(parts)} behind{'; `memory index` updates it' if can_update else ''}."
+    return f"The index is {' and '.join(parts)} behind; `memory index` updates it."

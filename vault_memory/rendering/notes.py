@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from vault_memory.markdown import provenance
 from vault_memory.markdown.fact_text import readable
-from vault_memory.rendering.common import Document, place, schema, seen_document
+from vault_memory.rendering.common import Document, index_state_document, place, schema
 from vault_memory.search.answer import Result
 from vault_memory.text import terms
 from vault_memory.text.english import plural
@@ -101,7 +101,7 @@ def entities_text(rows: "Sequence[EntityRow]") -> str:
 def entity_document(profile: "EntityProfile | None", asked: str, seen: "IndexState | None") -> Document:
     """The `entity@1` document."""
     if profile is None:
-        return schema("entity") | {"name": None, "asked": asked, "not_found": True} | seen_document(seen)
+        return schema("entity") | {"name": None, "asked": asked, "not_found": True} | index_state_document(seen)
     facts = [asdict(fact) for fact in profile.facts]
     return schema("entity") | asdict(profile.row) | {
         "facts": [fact for fact in facts if fact["kind"] != "opinion"],
@@ -111,7 +111,7 @@ def entity_document(profile: "EntityProfile | None", asked: str, seen: "IndexSta
         "linked_in": [asdict(line) for line in profile.linked_in],
         "namesakes": list(profile.namesakes),
         "not_found": False,
-    } | seen_document(seen)  # fmt: skip
+    } | index_state_document(seen)  # fmt: skip
 
 
 def entity_text(profile: "EntityProfile") -> str:

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.markdown.note import note_header
 from vault_memory.markdown.provenance import older_suffix, origin_suffix
-from vault_memory.rendering.common import Document, behind, degraded_notes, schema, seen_document, seen_notes
+from vault_memory.rendering.common import (
+    Document,
+    behind,
+    degraded_notes,
+    index_state_document,
+    index_state_notes,
+    schema,
+)
 from vault_memory.search.answer import Answer, Result, no_mention
 from vault_memory.store.journal import digits
 from vault_memory.text.english import plural
@@ -116,7 +123,7 @@ def explained(result: Document) -> list[str]:
 
 def recall_notes(answer: Answer) -> tuple[list[str], list[str]]:
     """What a person should know of an answer: what introduces its results, and what stands below them."""
-    before, notes = list[str](), seen_notes(answer)
+    before, notes = list[str](), index_state_notes(answer)
     for at, (what, _) in enumerate(answer.degraded):
         if answer.is_guess and what == "lexical":
             before.append(f"{notes.pop(at)[:-1]}:")
@@ -181,7 +188,8 @@ def context_document(bundle: "Bundle", wanted: "ContextRequest") -> Document:
         "budget": wanted.budget, "filters": {"scopes": list(bundle.scopes), "source": wanted.source},
         "core": list(bundle.core),
         "shown": [{"source": cited.source, "key": digits(cited.key)} for cited in bundle.shown],
-        "omitted": bundle.omitted, "seconds": round(bundle.seconds, 4), "index": None, **seen_document(bundle.seen),
+        "omitted": bundle.omitted, "seconds": round(bundle.seconds, 4),
+        "index": None, **index_state_document(bundle.seen),
         "degraded": [{"what": what, "why": why} for what, why in bundle.degraded],
     }  # fmt: skip
 
