@@ -97,17 +97,6 @@ def test_settings_that_cannot_be_read_are_no_obstacle(home: Home) -> None:
     assert told(home) == []
 
 
-def test_opencode_without_its_database_is_told(home: Home) -> None:
-    home.put(".config/vault-memory/config.toml", b'[sessions]\ntools = ["opencode"]\n')
-    folder = home.folder / "data" / "opencode"
-    folder.mkdir(parents=True)
-    check = told(home, "sessions")[0]
-    missing = (
-        f"there is no opencode.db in {folder} (opencode has one since version 1.2), so nothing of opencode is read"
-    )
-    assert (check["level"], check["message"]) == ("notice", missing)
-
-
 def failed(home: Home, why: str, vault: str = "", how: str = hook_log.FAILED) -> None:
     call = Call("claude-code", "UserPromptSubmit", vault or str(home.vault))
     Log(call, time.monotonic(), home.environ).write(why, how)

@@ -86,6 +86,8 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool, sessions: boo
     name = settings_paths.NAMES[agent]
     about = {"agent": agent, "scope": scope, "dry_run": dry_run, "vault": str(config.vault)}
     _report(shared, "install", changes, about)
+    if dry_run:
+        return
     is_changed = any(change.before != change.after for change in changes)
     if "sessions.tools" in keeping:
         shared.note(f"{TRANSCRIPTS_STAY[agent]} `memory index` keeps their text.")
@@ -96,10 +98,7 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool, sessions: boo
     if scope == "project" and is_changed:
         shared.note("These files hold paths of this computer: keep them out of git.")
     if others := _name_vaults(changes, str(config.vault)):
-        uses = "would now use" if dry_run else "now uses"
-        shared.note(f"{name} {uses} {config.vault} instead of {others}.")
-    if dry_run:
-        return
+        shared.note(f"{name} now uses {config.vault} instead of {others}.")
     with contextlib.suppress(VaultMemoryError):  # doctor tells of an index that cannot be looked at
         if not shared.memory().has_index():
             shared.note("Next: run `memory index`; until then an agent has core memory at most.")
@@ -119,15 +118,16 @@ def uninstall(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
     if not dry_run:
         installer.apply(changes)
     _report(shared, "uninstall", changes, {"agent": agent, "scope": scope, "dry_run": dry_run})
+    if dry_run:
+        return
     for change in changes:
         for name in change.others:
             shared.note(f"`{name}` in {change.file} belongs to another program and was left alone.")
         if change.added:
-            kept = f"a copy {'would be' if dry_run else 'is'} kept in {installer.backups}"
+            kept = f"a copy is kept in {installer.backups}"
             shared.note(f"This removed what you had added there: {', '.join(change.added)} ({kept}).")
     if vaults := _name_vaults(changes):
-        uses = "would no longer use" if dry_run else "no longer uses"
-        shared.note(f"{settings_paths.NAMES[agent]} {uses} {vaults}.")
+        shared.note(f"{settings_paths.NAMES[agent]} no longer uses {vaults}.")
 
 
 def _place(scope: str) -> InstallPlace:

@@ -330,13 +330,12 @@ def agent_checks(config: "Config", folder: Path, environ: Mapping[str, str]) -> 
     project = projects.checkout(folder) or folder
     program = settings_paths.Program((settings_edit.NAME,), config.hooks_seconds)
     for agent in settings_paths.AGENTS:
-        targets: dict[str, settings_paths.InstallTarget] = {}
-        for scope in settings_paths.SCOPES:
-            with suppress(UsageError):  # it has no such scope
-                place = settings_paths.InstallPlace(scope, project, environ)
-                targets[scope] = settings_paths.target(agent, place, program)
         seen: set[str] = set()
-        for scope, target in targets.items():
+        for scope in settings_paths.SCOPES:
+            try:
+                target = settings_paths.target(agent, settings_paths.InstallPlace(scope, project, environ), program)
+            except UsageError:
+                continue  # it has no such scope
             files = {os.path.realpath(settings.file) for settings in target.settings}
             commands = [] if files & seen else install.find_commands(target)  # at home both scopes have the same files
             seen |= files
