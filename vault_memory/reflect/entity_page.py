@@ -90,10 +90,10 @@ class EntityPage:
     newest: date | None = None
     """The newest day on which anything about it was written; where it is not given, that of `known`."""
 
-    def lines(self, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
-        """The lines of its block within `tokens`: what is told beside the overview gives way."""
+    def lines(self, tokens: int = PAGE_TOKENS, paragraph: Sequence[Line] = ()) -> tuple[Line, ...]:
+        """The lines of its block within `tokens`: what is told beside the overview gives way, also to a paragraph."""
         first, best, more = self._choose(tokens)
-        opening = self._opening(first)
+        opening = [*self._opening(first), *paragraph]
         return self.context.fit(more, tokens, lambda rest: [*opening, *self._below(first, best, rest)])
 
     @cached_property

@@ -24,8 +24,6 @@ PARAGRAPH_SHARE = 1 / 3
 SENTENCE_TOKENS = 50
 """Roughly what a sentence with its citations comes to."""
 
-OPENING = "opening"
-
 _MARK = "retold of"
 """The slot of the blank line before the paragraph, with a hash of the method and the facts that it was written of."""
 
@@ -66,7 +64,7 @@ class ModelParagraphs:
         mark = Line("", slot=f"{_MARK} {hashlib.blake2b(basis.encode('utf-8', 'replace'), digest_size=16).hexdigest()}")
         last = self._last(present.sha) if present else None
         if present and last and mark in last:
-            return self._place(draft, job, [mark, *_find_sentences(last, present.yours, jobs)], jobs) or draft, done
+            return self._place(job, [mark, *_find_sentences(last, present.yours, jobs)], jobs) or draft, done
         # The model gets only what the draft tells, and nothing from outside: that may hold words for the model, and
         # would lose its mark.
         keys = dict.fromkeys(key for line in draft.lines for key in line.keys)
@@ -77,7 +75,7 @@ class ModelParagraphs:
             return draft, job.signature
         try:
             sentences = self._ask_model(subject, facts, jobs)
-            found = self._place(draft, job, [mark, *sentences], jobs)
+            found = self._place(job, [mark, *sentences], jobs)
             if found is None:
                 what = f"what {self._writer.method} wrote has no room on its page"
                 raise RemoteError(what, "If this goes on, use another model.", "unusable")
@@ -99,22 +97,12 @@ class ModelParagraphs:
         cite = jobs.context.cite
         return [_line(one.text.rstrip(".").rstrip(), [facts[n - 1] for n in one.facts], cite) for one in sentences]
 
-    def _place(self, draft: Draft, job: PageJob, paragraph: list[Line], jobs: PageJobs) -> Draft | None:
-        """The draft with a paragraph behind its opening line, within its limit; None where it has no room.
-
-        Its last sentences go where it is too long, and facts at the end of the page fold away for the rest.
-        """
-        limit, tokens = job.subject.tokens, jobs.context.tokens
-        while (taken := tokens(paragraph) + 1) > int(limit * PARAGRAPH_SHARE) and len(paragraph) > 1:
+    def _place(self, job: PageJob, paragraph: list[Line], jobs: PageJobs) -> Draft | None:
+        """The draft of a page with a paragraph; None where it has no room. The last sentences of a long one go."""
+        while len(paragraph) > 1 and jobs.context.tokens(paragraph) + 1 > int(job.subject.tokens * PARAGRAPH_SHARE):
             paragraph.pop()
-        # A page is mostly shorter than it may be, and has the room without folding anything away.
-        has_room = tokens(draft.lines) + taken <= limit
-        shorter = draft if has_room else job.draft(taken)
-        if len(paragraph) < 2 or shorter is None:
-            return None
-        # The opening line of a summary is its first.
-        at = next((place for place, line in enumerate(shorter.lines) if line.slot == OPENING), 0) + 1
-        return shorter._replace(lines=(*shorter.lines[:at], *paragraph, *shorter.lines[at:]), by=self._writer.method)
+        draft = job.draft(paragraph) if len(paragraph) > 1 else None
+        return draft and draft._replace(by=self._writer.method)
 
 
 def _find_sentences(last: Sequence[Line], yours: frozenset[int], jobs: PageJobs) -> Iterator[Line]:

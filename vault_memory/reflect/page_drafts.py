@@ -75,12 +75,12 @@ NO_SUBJECT = Subject("", "", (), 0)
 
 
 class PageJob(NamedTuple):
-    """A page that facts make: what would have to change for it to change, and how to draft it, maybe with some of its
-    tokens left free."""
+    """A page that facts make: what would have to change for it to change, and how to draft it, maybe with a paragraph
+    that a model wrote."""
 
     path: str
     signature: bytes
-    draft: Callable[[int], Draft | None]
+    draft: Callable[[Sequence[Line]], Draft | None]
     subject: Subject = NO_SUBJECT
     without: str = ""
     """Why there is no page, where these facts make none."""
@@ -197,9 +197,9 @@ class PageJobs:
             yield PageJob(path, sign, partial(self._entity_page, page, path, size), subject)
         yield from self._bank()
 
-    def _entity_page(self, page: EntityPage, path: str, size: str, free: int) -> Draft:
+    def _entity_page(self, page: EntityPage, path: str, size: str, paragraph: Sequence[Line]) -> Draft:
         start = template("entity.md").read_text("utf-8").replace("{{title}}", link_name(path))
-        return Draft(path, entity_page.BLOCK, page.lines(entity_page.PAGE_TOKENS - free), size, start)
+        return Draft(path, entity_page.BLOCK, page.lines(paragraph=paragraph), size, start)
 
     def _bank(self) -> Iterator[PageJob]:
         for path, title, kinds in (
@@ -210,7 +210,7 @@ class PageJobs:
             if about and self._is_touched(about):
                 yield PageJob(path, self._sign(path, about, ()), partial(self._bank_page, path, title, about))
 
-    def _bank_page(self, path: str, title: str, about: Sequence[Fact], _: int) -> Draft:
+    def _bank_page(self, path: str, title: str, about: Sequence[Fact], _: Sequence[Line]) -> Draft:
         lines = entity_page.bank_lines(about, self.context, is_world=path == self._layout.world)
         told = {key for line in lines for key in line.keys}
         return Draft(path, entity_page.BLOCK, lines, f"{plural(len(told), 'fact')} told", f"# {title}\n")

@@ -147,7 +147,7 @@ class RunPlanner:
 
     def _draft(self, job: PageJob) -> Draft | None:
         """The draft of a page, with what a model writes on it; notes the signature that it is to be known by."""
-        draft, signature = job.draft(0), job.signature
+        draft, signature = job.draft(()), job.signature
         if self._paragraphs and job.subject.tokens:
             if draft is None:
                 signature = self._paragraphs.signature(signature)

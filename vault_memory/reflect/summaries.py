@@ -39,11 +39,13 @@ TOO_LITTLE = Line("Too little to sum up.", slot="remainder")
 _FINER = {"month": "Weeks", "year": "Months"}
 
 
-def summary(period: Period, facts: Sequence[Fact], context: PageContext, free: int = 0) -> Draft | None:
+def summary(
+    period: Period, facts: Sequence[Fact], context: PageContext, paragraph: Sequence[Line] = ()
+) -> Draft | None:
     """The page of a period from the facts dated in it; of the others only whether they took a fact's place counts.
 
-    None where there is too little to sum up. So many tokens of its limit are left `free` for what somebody else has to
-    say. Their order plays no part.
+    None where there is too little to sum up. A paragraph that somebody else wrote stands behind its opening line. The
+    order of the facts plays no part.
     """
     inside = sorted((fact for fact in facts if period.holds(fact.when)), key=timeline_key)
     if len(inside) < FEWEST_FACTS:
@@ -59,13 +61,13 @@ def summary(period: Period, facts: Sequence[Fact], context: PageContext, free: i
         if pages:
             closing.append(f"{_FINER[period.kind]}: {' '.join(pages)}")
         closing = [line for line in closing if line]
-        return [opening, *body.lines(taken), *([Line(""), *map(Line, closing)] if closing else [])]
+        return [opening, *paragraph, *body.lines(taken), *([Line(""), *map(Line, closing)] if closing else [])]
 
     # Without those of which was known by its end that they hold no more. What took a fact's place within the period is
     # told before it (choose_facts.py); what did so on a day after it ended changes nothing in how the period was.
     known: dict[int | None, Fact] = {fact.key: fact for fact in facts if fact.day and fact.day <= period.end}
     told = [one for one in inside if (newer := known.get(one.succeeded_by)) is None or period.holds(newer.when)]
-    found = lines(_fitting(body, lines, told, body.limit - free))
+    found = lines(_fitting(body, lines, told))
     if sum(bool(line.keys) for line in found) < FEWEST_LINES:
         return None
     # Without how many facts there are: the block is kept up to date, but what stands around it is the user's.
@@ -98,9 +100,7 @@ def limit(period: Period, facts: Sequence[Fact], context: PageContext) -> int:
     return int(source * SHARE_OF_FACTS)
 
 
-def _fitting(
-    body: Body, lines: Callable[[Sequence[Fact]], Sequence[Line]], facts: Sequence[Fact], tokens: int
-) -> list[Fact]:
+def _fitting(body: Body, lines: Callable[[Sequence[Fact]], Sequence[Line]], facts: Sequence[Fact]) -> list[Fact]:
     """The facts that the page tells: the best first, each that still fits with all that stands around it."""
     keys, taken, room = {fact.key for fact in facts}, list[Fact](), SPARE_CHOICE * body.limit
     (chosen,) = choose_in_turns(facts, room, Weights(body.context.stems, body.cost), [Turn(room)])
@@ -109,7 +109,7 @@ def _fitting(
         if newer in keys and newer != fact.key and newer not in {one.key for one in taken}:
             continue  # it found no room
         more = [*taken, fact]
-        if body.context.tokens(lines(more)) <= tokens:
+        if body.context.tokens(lines(more)) <= body.limit:
             taken = more
     return taken
 
