@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.reflect.generated_blocks import SENTENCE, Block, Line, bare, fact_name
-from vault_memory.reflect.merge import KnownFacts, MergeResult, merge_block
+from vault_memory.reflect.merge import Edits, KnownFacts, MergeResult, find_edits, merge_block
 
 BLANK = Line("")
 
@@ -45,10 +45,10 @@ class Hand:
 
     def run(self, draft: Sequence[Line] = DRAFT) -> MergeResult:
         known = KnownFacts(self.facts, is_linked=lambda name: name in self.linked)
-        found = merge_block(draft, self.block, self.last, known, frozenset(self.hidden))
-        assert found is not None
+        self.edits = find_edits(self.block, self.last, known.is_linked) if self.block else Edits()
+        found = merge_block(draft, self.edits, known, frozenset(self.hidden))
         self.block, self.last = found.block, found.lines
-        self.hidden |= found.deleted
+        self.hidden |= self.edits.deleted
         return found
 
     @property
@@ -98,7 +98,7 @@ def test_what_nobody_touched_is_the_draft() -> None:
     hand = Hand()
     assert hand.text == texts(DRAFT)
     again = hand.run()
-    assert (again.block.lines, again.is_edited, again.deleted, again.block.yours) == (
+    assert (again.block.lines, hand.edits.is_edited, hand.edits.deleted, again.block.yours) == (
         tuple(texts(DRAFT)), False, frozenset(), frozenset(),
     )  # fmt: skip
     newer = [*DRAFT[:5], fact(6), *DRAFT[5:]]
@@ -125,8 +125,8 @@ def test_what_a_person_adds_stays_where_it_is_while_ours_keeps_up(where: str) ->
     hand = Hand().edit(change)
     edited = hand.text
     for _ in range(2):
-        assert hand.run().deleted == frozenset()
-        assert (hand.text, hand.theirs()) == (edited, mine)
+        hand.run()
+        assert (hand.edits.deleted, hand.text, hand.theirs()) == (frozenset(), edited, mine)
     opening = Line("9 facts on 8 days.", slot="opening")
     newer = [*DRAFT[:2], opening, *DRAFT[3:5], fact(6), *DRAFT[5:10], fact(7), fact(5)]
     hand.run(newer)
@@ -149,7 +149,7 @@ def test_style_is_no_edit() -> None:
             lambda lines, to=restyle: lines.__setitem__(slice(None), [to(one) for one in lines if to(one) is not None])
         )
         found = hand.run()
-        assert (found.is_edited, found.deleted, found.block.yours) == (False, frozenset(), frozenset())
+        assert (hand.edits.is_edited, hand.edits.deleted, found.block.yours) == (False, frozenset(), frozenset())
         assert list(filter(None, hand.text)) == list(filter(None, texts(DRAFT)))
 
 
@@ -170,7 +170,7 @@ def test_an_entry_with_a_line_of_theirs_below_it_stays_with_it(is_told: bool) ->
     for _ in range(2):
         found = hand.run([*without[:5], fact(6), *without[5:]])
         assert hand.text[4:8] == [F1, "  - a word on this", F2, fact(6).text]
-        assert (hand.theirs(), found.deleted) == ([F1, "  - a word on this"], frozenset())
+        assert (hand.theirs(), hand.edits.deleted) == ([F1, "  - a word on this"], frozenset())
         assert found.orphaned == (() if is_told else (F1,))
         assert found.block.cites == tuple(map(name, (2, 6, 3, 4, 5)))
     hand.facts |= {name(1)}
@@ -233,7 +233,7 @@ def test_a_note_renamed_in_all_lines_makes_none_theirs() -> None:
     moved = Line(linked(4, "Tomas Ek").text.replace("L4", "L9"), (14 << 32,))
     draft = [linked(1, "Tomas Ek", 11), BLANK, opening, BLANK, fact(3), moved]
     found = hand.run(draft)
-    assert (hand.text, hand.theirs(), found.orphaned, found.deleted) == (texts(draft), [], (), frozenset())
+    assert (hand.text, hand.theirs(), found.orphaned, hand.edits.deleted) == (texts(draft), [], (), frozenset())
     assert found.block.cites == tuple(map(name, (11, 3, 14)))
     assert hand.run(draft).block == found.block
 
@@ -255,7 +255,7 @@ def test_a_line_of_theirs_that_names_a_renamed_note_stays() -> None:
 def test_a_changed_line_is_theirs_and_ours_stays_away() -> None:
     hand = Hand().edit(swap(F3, "- in my own words"))
     found = hand.run()
-    assert (found.deleted, hand.theirs(), hand.text.count(F3)) == (frozenset(), ["- in my own words"], 0)
+    assert (hand.edits.deleted, hand.theirs(), hand.text.count(F3)) == (frozenset(), ["- in my own words"], 0)
     assert hand.text[9:11] == ["- in my own words", F4]
     assert found.block.cites == tuple(map(name, (1, 2, 4, 5)))
     hand.run([*DRAFT, fact(6)])
@@ -266,15 +266,16 @@ def test_a_changed_line_is_theirs_and_ours_stays_away() -> None:
 def test_what_a_changed_line_replaced_stays_away_where_only_the_page_and_the_journal_came() -> None:
     hand = Hand().edit(swap(F3, "- in my own words")).edit(swap("3 facts on 2 days.", "What I know."))
     replaced = hand.edit(swap("### Now", "These days:")).run().replaced
-    found = merge_block([*DRAFT, fact(6)], hand.block, None, KnownFacts(), replaced)
-    assert found is not None
+    assert hand.block is not None
+    found = merge_block([*DRAFT, fact(6)], find_edits(hand.block, None), KnownFacts(), replaced)
     assert texts(found.lines) == [*hand.text, fact(6).text]
 
 
 def test_a_line_is_known_by_its_block_id_beside_one_that_was_deleted() -> None:
     lines = [Line(f"- [ ] add: {words} ^p-0{n}", slot=f"p{n}") for n, words in enumerate(("tea", "coffee", "milk"))]
     hand = Hand(lines).edit(gone(lines[0].text, lines[2].text)).edit(swap(lines[1].text, "- [ ] add: tea, milk ^p-01"))
-    assert hand.run(lines).deleted == {"p0", "p2"}
+    hand.run(lines)
+    assert hand.edits.deleted == {"p0", "p2"}
     assert hand.text == ["- [ ] add: tea, milk ^p-01"]
 
 
@@ -332,7 +333,7 @@ def test_what_they_do_to_their_own_lines_hides_nothing_of_ours() -> None:
     hand = Hand().edit(after(F1, "- mine", "- too"))
     hand.run()
     found = hand.edit(swap("- mine", "- mine, reworded")).edit(gone("- too")).run()
-    assert (found.deleted, hand.theirs(), found.is_edited) == (frozenset(), ["- mine, reworded"], True)
+    assert (hand.edits.deleted, hand.theirs(), hand.edits.is_edited) == (frozenset(), ["- mine, reworded"], True)
     assert [line for line in found.lines if "mine" in line.text] == [Line("- mine, reworded")]
 
 
@@ -389,14 +390,6 @@ def made(lines: list[str], edits: Sequence[tuple[str, int, str]], mark: str) -> 
                 lines.insert(place, line) if what == "copy" else None
 
 
-# --- what is not known -----------------------------------------------------------------------------------------------
-
-
-def test_an_edited_block_whose_last_text_is_not_known_cannot_be_merged() -> None:
-    hand = Hand().edit(gone(F3))
-    assert merge_block(DRAFT, hand.block, None, KnownFacts(), ()) is None
-
-
 # --- properties ------------------------------------------------------------------------------------------------------
 
 NUMBERS = st.lists(st.integers(1, 12), unique=True, max_size=8)
@@ -432,7 +425,8 @@ def test_whatever_is_edited_no_line_of_theirs_is_lost_or_doubled(
     hand.run(final)
     assert marked(hand.text) == before
     # The place of a line whose neighbours are all gone may still settle; its words stay.
-    assert (hand.run(final).is_edited, marked(hand.text)) == (False, before)
+    hand.run(final)
+    assert (hand.edits.is_edited, marked(hand.text)) == (False, before)
 
 
 @given(OURS, EDITS, OURS)

@@ -97,6 +97,14 @@ def test_a_page_does_not_lose_too_much_at_once(entries: int, lost: int, is_refus
     assert make_edit(given, made.after, past(facts=facts, force=True))[0]
 
 
+def test_an_edited_block_whose_last_text_is_not_known_is_left_alone() -> None:
+    made = first(draft(fact(1), fact(2)))
+    edited = made.after.replace(b"fact 1", b"mine")
+    with pytest.raises(ConflictError, match="earlier version is not known"):
+        make_edit(draft(fact(2)), edited, past())
+    assert make_edit(draft(fact(2)), edited, past([made]))[0]
+
+
 # --- the diff --------------------------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ A draft says what a block would hold by itself; the page as it stands decides wh
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -134,59 +134,53 @@ def make_edit(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[E
     Raises ConflictError for a page that cannot be merged, RefusedError for one that would lose too much.
     """
     page = generated_blocks.read_page(draft.path, draft.start.encode() if present is None else present, draft.block)
-    block, last = page.block, past.last(page.block.sha) if page.block else None
-    was = merge.find_edits(block, last).lines if block else ()
-    if block and last is not None and draft.settled:
-        places = [place for place, text in enumerate(block.lines) if not draft.settled(text)]
-        yours = frozenset(new for new, place in enumerate(places) if place in block.yours)
-        block = block._replace(lines=tuple(block.lines[place] for place in places), yours=yours)
-        last = [line for line in last if not draft.settled(line.text)]
-    hidden = past.hidden(draft.path)
-    found = merge.merge_block(draft.lines, block, last, past.facts, hidden)
-    if found is None:
+    block, hidden = page.block, past.hidden(draft.path)
+    last = past.last(block.sha) if block else None
+    if block and last is None and not block.is_as_written:
         raise ConflictError(
             f"{draft.path} was edited by hand, and its earlier version is not known here: it was left alone.",
             "Keep what you want outside the block, then delete the block: it is made anew.",
         )
+    edits = merge.find_edits(block, last, past.facts.is_linked) if block else merge.Edits()
+    standing = edits.without(draft.settled) if draft.settled else edits
+    found = merge.merge_block(draft.lines, standing, past.facts, hidden)
     new = found.block._replace(by=generated_blocks.marker_word(draft.by))
-    if page.block is None:
+    if block is None:
         is_new = any(line.text.strip() for line in found.lines)
-    else:  # with the lines that are settled: they must go
-        is_new = found.is_edited or not generated_blocks.is_same(page.block, new)
+    else:
+        is_new = edits.is_edited or not generated_blocks.is_same(block, new)
     if is_new and block is not None and not past.force:
-        _refuse_loss(draft, block, was, past)
+        _refuse_loss(draft, block, edits.lines, past)
     after = _write_block(draft, page, new) if is_new else present
     if after is None or after == present:
         return None, found.orphaned
-    change = count_changes(was, page.block.cites if page.block else (), found, past.facts.names)
-    why = _why(draft, page.block, was, found, change)
-    deleted = found.deleted.union(name for name in found.replaced if name not in hidden)
+    change = count_changes(block, edits, found.lines, past.facts.names)
+    why = _why(draft, block, edits, found.lines, change)
+    deleted = edits.deleted.union(name for name in found.replaced if name not in hidden)
     return Edit(
-        draft.path, present, after, why, new.sha, found.lines, deleted, draft.block, was, change
+        draft.path, present, after, why, new.sha, found.lines, deleted, draft.block, edits.lines, change
     ), found.orphaned
 
 
-def _why(draft: Draft, block: Block | None, was: Sequence[Line], found: merge.MergeResult, change: FactChanges) -> str:
+def _why(draft: Draft, block: Block | None, edits: merge.Edits, lines: Sequence[Line], change: FactChanges) -> str:
     if block is None:
         return draft.why
-    if draft.account and (why := draft.account(was, found.lines)):
+    if draft.account and (why := draft.account(edits.lines, lines)):
         return why
     by = f"with sentences of {draft.by}" if draft.by else f"without the sentences of {block.by}"
     by = by if block.by != generated_blocks.marker_word(draft.by) else ""
-    kept = "what you changed is kept" if found.is_edited and not change.deleted else ""
+    kept = "what you changed is kept" if edits.is_edited and not change.deleted else ""
     return "; ".join(filter(None, (str(change), by, kept))) or "the same facts, worded or ordered differently"
 
 
-def count_changes(
-    was: Sequence[Line], cites: Collection[str], found: merge.MergeResult, facts: Container[str]
-) -> FactChanges:
-    """What changes from the lines and cites of one block to the next; `facts` are the names of all facts there are."""
-    before = frozenset(cites).union(*(line.facts for line in was))
-    after = frozenset[str]().union(*(line.facts for line in found.lines))
+def count_changes(block: Block | None, edits: merge.Edits, lines: Sequence[Line], facts: Container[str]) -> FactChanges:
+    """What changes from a block as it stands to the next lines; `facts` are the names of all facts there are."""
+    before = frozenset(block.cites if block else ()).union(*(line.facts for line in edits.lines))
+    after = frozenset[str]().union(*(line.facts for line in lines))
     new, gone = after - before, before - after
-    deleted = gone.intersection(name.rpartition("/")[2] for name in found.deleted)
+    deleted = gone.intersection(name.rpartition("/")[2] for name in edits.deleted)
     retracted = {name for name in gone - deleted if name not in facts}
-    changed = (_places(was, retracted) & _places(found.lines, new)).total()
+    changed = (_places(edits.lines, retracted) & _places(lines, new)).total()
     folded = len(gone - deleted - retracted)
     return FactChanges(len(new) - changed, changed, len(retracted) - changed, folded, len(deleted))
 

@@ -46,18 +46,14 @@ _BLOCK_ID = re.compile(r"\s(\^[\w-]+)\s*$")
 
 
 class MergeResult(NamedTuple):
-    """What is to be written, and what a person did to the block."""
+    """What is to be written: the block, and what its lines rest on."""
 
     block: Block
     lines: tuple[Line, ...]
-    deleted: frozenset[str] = NO_NAMES
-    """The names of lines that nobody wants again."""
     replaced: frozenset[str] = NO_NAMES
     """The names of lines that have one of theirs in their place, for the journal: the lines alone are gone."""
     orphaned: tuple[str, ...] = ()
     """Lines of theirs on a fact that is gone."""
-    is_edited: bool = False
-    """Whether a person changed more than its style since it was written."""
 
 
 class KnownFacts(NamedTuple):
@@ -71,26 +67,24 @@ class KnownFacts(NamedTuple):
 
 class Edits(NamedTuple):
     """A block as it stands: its lines, each with the facts or the slot of the line of ours that it is or replaced, the
-    places of a person's, and the names of ours that are gone."""
+    places of a person's, and the names of ours that are gone: nobody wants them again."""
 
     lines: tuple[Line, ...] = ()
     yours: frozenset[int] = frozenset()
     deleted: frozenset[str] = NO_NAMES
     is_edited: bool = False
+    """Whether a person changed more than its style since it was written."""
+
+    def without(self, is_settled: Callable[[str], bool]) -> "Edits":
+        """The same without the lines that have been dealt with."""
+        left = [place for place, line in enumerate(self.lines) if not is_settled(line.text)]
+        yours = frozenset(at for at, place in enumerate(left) if place in self.yours)
+        return self._replace(lines=tuple(self.lines[place] for place in left), yours=yours)
 
 
-def merge_block(
-    draft: Sequence[Line], present: Block | None, last: Sequence[Line] | None, facts: KnownFacts, hidden: Container[str]
-) -> MergeResult | None:
-    """What a block is to hold that would hold `draft` by itself; None where it was edited and `last` is not known.
-
-    `hidden` are the names of lines that a person deleted earlier.
-    """
-    if present and last is None and not present.is_as_written:
-        return None
-    edits = Edits()
-    if present:
-        edits = _keep_parents(find_edits(present, last, facts.is_linked), draft, facts, hidden)
+def merge_block(draft: Sequence[Line], edits: Edits, facts: KnownFacts, hidden: Container[str]) -> MergeResult:
+    """What a block is to hold that would hold `draft` by itself; `hidden` are the names of lines deleted earlier."""
+    edits = _keep_parents(edits, draft, facts, hidden)
     found = _MergedLines(draft, edits, hidden).lines()
     lines = tuple(line for line, _ in found)
     yours = frozenset(at for at, (_, is_theirs) in enumerate(found) if is_theirs)
@@ -100,7 +94,7 @@ def merge_block(
     texts = tuple(line.text for line in lines)
     cites = tuple(fact_name(key) for at, line in enumerate(lines) if at not in yours for key in line.keys)
     block = Block(texts, sha(texts), cites, yours)
-    return MergeResult(block, lines, edits.deleted, replaced, orphaned, edits.is_edited)
+    return MergeResult(block, lines, replaced, orphaned)
 
 
 def _is_grounded(line: Line, facts: Container[str]) -> bool:
