@@ -11,7 +11,7 @@ what is sure: a small core is worth more than a full one.
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, pairwise
@@ -74,13 +74,6 @@ _CHANGE = re.compile(r'(add|change|remove): "(.*)" because .*')
 _TO = '" → "'
 
 
-class Item(NamedTuple):
-    """A list item of the core: its line, 1-based, and its text."""
-
-    line: int
-    text: str
-
-
 class CoreChange(NamedTuple):
     """What a ticked proposal asks: `text` is to stand there, `old` is the item it is about ("" for an addition)."""
 
@@ -137,8 +130,8 @@ def _line(proposal: Proposal, context: PageContext) -> Line:
     return Line(f'- [ ] {what}: "{quoted}" because {because} ^p-{proposal.name}', slot=proposal.name)
 
 
-def read_change(text: str, old: str = "") -> CoreChange | None:
-    """What a proposal asks, None where that is nothing; `old` is the item that it was about as we wrote it."""
+def read_change(text: str) -> CoreChange | None:
+    """What a proposal asks, None where that is nothing."""
     match = _CHANGE.fullmatch(text)
     if match is None:
         return None
@@ -146,7 +139,7 @@ def read_change(text: str, old: str = "") -> CoreChange | None:
     if what == REMOVE:
         return CoreChange(REMOVE, "", quoted) if quoted else None
     was, _, new = quoted.partition(_TO) if what == CHANGE else ("", "", quoted)
-    return CoreChange(what, new.strip(), old or was) if new.strip() else None
+    return CoreChange(what, new.strip(), was) if new.strip() else None
 
 
 def name_of(line: str) -> str:
@@ -173,9 +166,9 @@ class Answers:
     unclear: list[str] = field(default_factory=list)
     """The marks that say neither yes nor no."""
     dropped: int = 0
-    """How many that were ticked or reworded rest on what no note holds any more."""
+    """How many that were ticked rest on what no note holds any more."""
     facts: dict[str, Fact] = field(default_factory=dict)
-    """What the ticked and the reworded ones rest on."""
+    """What the ticked ones rest on."""
 
     def notes(self) -> Iterator[FeedbackNote]:
         """The ticks for the journal, with the facts that their lines stand for."""
@@ -192,31 +185,24 @@ def read_answers(
     found = Answers()
     if block is None:
         return found
-    edits = find_edits(block, last)
     if last is not None and not block.is_as_written:
-        feedback.refused |= edits.deleted  # the journal notes it with the page
-    read = (read_line(line.text) for line in last or ())
-    written = {one.name: change.old for one in read if one and (change := read_change(one.text))}
-    asked: dict[str, CoreChange] = {}
-    for place, text in enumerate(block.lines):
-        one = read_line(text)
-        change = read_change(one.text, written.get(one.name, "")) if one else None
-        if one is None or change is None:
+        feedback.refused |= find_edits(block, last).deleted  # the journal notes it with the page
+    for one in filter(None, map(read_line, block.lines)):
+        change = read_change(one.text)
+        if change is None:
             continue
         found.open.add(one.name)
         if one.mark == TICK:
-            found.ticked[one.name] = asked[one.name] = change
+            found.ticked[one.name] = change
             found.settled.add(one.name)
         elif one.mark == REFUSAL:
             found.settled.add(one.name)
             feedback.refused.add(one.name)
             feedback.new.append(FeedbackNote("refused", one.name))
-        else:
-            found.unclear += [one.mark] if one.mark else []
-            if last is not None and place in edits.yours:
-                asked[one.name] = change
-    # What was asked and rests on no fact any more may have been forgotten.
-    resting = {name: change for name, change in asked.items() if change.what != REMOVE}
+        elif one.mark:
+            found.unclear.append(one.mark)
+    # What was ticked and rests on no fact any more may have been forgotten.
+    resting = {name: change for name, change in found.ticked.items() if change.what != REMOVE}
     for fact in facts if resting else ():
         found.facts |= {name: fact for change in resting.values() if (name := change.name(fact)) in resting}
     dropped = resting.keys() - found.facts.keys()
@@ -231,10 +217,10 @@ def read_answers(
 
 @dataclass(frozen=True)
 class Proposer:
-    """Proposes changes to a core of these items, besides what was answered to earlier proposals."""
+    """Proposes changes to a core with these list items, besides what was answered to earlier proposals."""
 
     jobs: PageJobs
-    items: Sequence[Item]
+    items: Collection[str]
     answers: Answers
 
     def propose(self) -> list[Proposal]:
@@ -243,7 +229,7 @@ class Proposer:
         changed = {one.change.old for one in changes}
         stale = (one for one in self._removals() if one.change.old not in changed)
         removed = islice(self._unanswered(stale), MOST_OPEN)
-        said, added = [item.text for item in self.items], list[Proposal]()
+        said, added = [*self.items], list[Proposal]()
         for one in self._additions():
             if len(added) < MOST_OPEN and not self._is_said(one.evidence[0], said):
                 said.append(one.change.text)  # one like it need not be asked as well, refused or not
@@ -273,21 +259,21 @@ class Proposer:
             for slug in fact.subjects if fact.day and not is_doubt(fact) else ():
                 about[slug].append(fact)
         for item in self.items:
-            slugs = self.jobs.slugs_in(item.text)
+            slugs = self.jobs.slugs_in(item)
             facts = sorted({f.key: f for slug in slugs for f in about[slug]}.values(), key=timeline_key, reverse=True)
-            names, line = self._names(slugs), fact_text.readable(item.text, lambda _: False)
+            names, line = self._names(slugs), fact_text.readable(item, lambda _: False)
             for fact in facts[:COMPARED_FACTS]:
                 found = relation(line, fact.text, names)
                 if found == CONTRADICTS and fact.succeeded_by is None:
-                    change = CoreChange(CHANGE, self._quotable(fact), item.text)
+                    change = CoreChange(CHANGE, self._quotable(fact), item)
                     yield Proposal(change, f"on {fact.day} it was told otherwise", (fact,))
                 if found in (CONTRADICTS, SUPPORTS):
                     break
 
     def _removals(self) -> Iterator[Proposal]:
-        """Lines of the core that were put there for facts that were forgotten since, each once."""
+        """Lines of the core that were put there for facts that were forgotten since."""
         because = "it was put there for a fact that you had forgotten since"
-        for text in dict.fromkeys(item.text for item in self.items if self.jobs.feedback.is_forgotten(item.text)):
+        for text in filter(self.jobs.feedback.is_forgotten, self.items):
             yield Proposal(CoreChange(REMOVE, "", text), because)
 
     def _additions(self) -> Iterator[Proposal]:
@@ -331,15 +317,15 @@ class Proposer:
 # --- the core itself -------------------------------------------------------------------------------------------------
 
 
-def list_items(path: str, data: bytes) -> list[Item]:
-    """The list items of the core that stand in one line."""
+def list_items(path: str, data: bytes) -> dict[str, int]:
+    """The list items of the core that stand in one line, each with that line, 1-based; of equal ones the last."""
     note = parse(path, data)
     lines = [line if state == TEXT else "" for line, state in zip(note.lines, note.states, strict=True)]
-    found: list[Item] = []
+    found: dict[str, int] = {}
     for number, (line, following) in enumerate(pairwise([*lines, ""]), 1):
         goes_on = following.strip() and not _STARTS.match(following)
         if (match := _ITEM.match(line)) and not goes_on:
-            found.append(Item(number, match[2].rstrip()))
+            found[match[2].rstrip()] = number
     return found
 
 
@@ -349,15 +335,15 @@ def apply_change(path: str, data: bytes, change: CoreChange) -> bytes:
     Raises ConflictError when the item is not there any more, or the core would grow beyond its limit of tokens.
     """
     there = list_items(path, data)
-    found = next((item for item in reversed(there) if item.text == change.old), None)
-    if found is None and (change.what == REMOVE or any(item.text == change.text for item in there)):
+    line = there.get(change.old)
+    if line is None and (change.what == REMOVE or change.text in there):
         return data
     if change.what == ADD:
         after, _ = append_item(path, data, CORE_HEADING, f"- {change.text}", is_apart=True)
-    elif found is None:
+    elif line is None:
         raise ConflictError(f'{path} has no line "{change.old}" any more: it was left alone.', "Change it by hand.")
     else:
-        lines, at = lines_of(decode_utf8(path, data)), found.line - 1
+        lines, at = lines_of(decode_utf8(path, data)), line - 1
         if change.what == REMOVE:
             del lines[at]
         else:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 from vault_memory.markdown import fact_text
 from vault_memory.reflect.fact import LONG_SPAN_DAYS, Citations, Fact, timeline_key
@@ -18,6 +19,8 @@ from vault_memory.text.calendar_days import MONTH_NAMES, Period, Span, short_day
 from vault_memory.text.english import plural
 from vault_memory.text.terms import STOP_WORDS
 from vault_memory.text.vault_layout import STANDARD, Layout
+
+T = TypeVar("T")
 
 ALSO = "Also"
 
@@ -59,13 +62,11 @@ class PageContext:
     def tokens(self, lines: Iterable[Line]) -> int:
         return self.count("\n".join(line.text for line in lines))
 
-    def fit(
-        self, facts: Sequence[Fact], tokens: int, lines: Callable[[Sequence[Fact]], Iterable[Line]]
-    ) -> tuple[Line, ...]:
-        """The page of as many of these facts, the first ones, as have room in so many tokens."""
-        sizes = range(1, len(facts) + 1)
-        most = bisect_left(sizes, True, key=lambda size: self.tokens(lines(facts[:size])) > tokens)
-        return tuple(lines(facts[:most]))
+    def fit(self, what: Sequence[T], tokens: int, lines: Callable[[Sequence[T]], Iterable[Line]]) -> tuple[Line, ...]:
+        """The page of as many of these facts or opinions, the first ones, as have room in so many tokens."""
+        sizes = range(1, len(what) + 1)
+        most = bisect_left(sizes, True, key=lambda size: self.tokens(lines(what[:size])) > tokens)
+        return tuple(lines(what[:most]))
 
 
 def counted_each(noun: str, counts: Iterable[tuple[int, str]]) -> str:

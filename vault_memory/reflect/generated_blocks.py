@@ -34,16 +34,12 @@ _PLACES = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
 _HEADING = re.compile(r"(#{1,6})(?:[ \t]|$)")
 _BULLET = re.compile(r"([ \t]*)[-*+][ \t]+(?=\S)")
 _CONFIDENCE = re.compile(r"(?<=\*\*)(?:[01]?\.\d{1,4}|[01]|(?:\d{1,2}|100)%)(?=\*\* )")
-_FACT_NAME = re.compile(r"(?<= )[0-9a-f]{8}(?![0-9a-f])")
 _OPENS = re.compile(r"\s*[-*+] \*\*")
 _SHA = re.compile(r"[0-9a-f]{8}")
 
 WRITTEN = "history/written"
 WRITTEN_SECONDS = 90 * 86400.0
 """A text that no page has any more is kept so long, for a page may come back from another device or a backup."""
-
-SENTENCE = "retold"
-"""What the slot of a sentence of a model begins with; the names of the facts it cites follow."""
 
 
 class Line(NamedTuple):
@@ -66,11 +62,6 @@ class Line(NamedTuple):
     def stands_for(self) -> bool:
         """Whether a line of theirs replaced one of ours."""
         return bool(self.keys or self.slot)
-
-    @property
-    def sentence_facts(self) -> frozenset[str]:
-        """The names of the facts that a sentence of a model rests on."""
-        return frozenset(_FACT_NAME.findall(self.slot)) if self.slot.startswith(SENTENCE) else frozenset()
 
     @property
     def names(self) -> frozenset[str]:

@@ -90,18 +90,12 @@ def merge_block(draft: Sequence[Line], edits: Edits, facts: KnownFacts, hidden: 
     yours = frozenset(at for at, (_, is_theirs) in enumerate(found) if is_theirs)
     standing = (lines[at] for at in yours if lines[at].stands_for)
     replaced = frozenset(name_alone(name) for line in standing for name in line.names)
-    orphaned = tuple(lines[at].text for at in sorted(yours) if not _is_grounded(lines[at], facts.names))
+    resting = ((lines[at].text, lines[at].facts) for at in sorted(yours) if lines[at].keys)
+    orphaned = tuple(text for text, names in resting if not any(name in facts.names for name in names))
     texts = tuple(line.text for line in lines)
     cites = tuple(fact_name(key) for at, line in enumerate(lines) if at not in yours for key in line.keys)
     block = Block(texts, sha(texts), cites, yours)
     return MergeResult(block, lines, replaced, orphaned)
-
-
-def _is_grounded(line: Line, facts: Container[str]) -> bool:
-    """Whether a fact is left that a line of theirs stands for; a sentence of a model needs all of its facts."""
-    if line.keys:
-        return any(name in facts for name in line.facts)
-    return all(name in facts for name in line.sentence_facts)
 
 
 def name_alone(name: str) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from vault_memory.errors import RemoteError
 from vault_memory.reflect.edit_plan import Draft
 from vault_memory.reflect.fact import Citations, Fact
-from vault_memory.reflect.generated_blocks import SENTENCE, Block, Line, fact_name
+from vault_memory.reflect.generated_blocks import Block, Line, fact_name
 from vault_memory.reflect.model_writer import Ask, ModelWriter, fact_line
 from vault_memory.reflect.page_drafts import PageJob, PageJobs, Subject
 
@@ -23,6 +23,9 @@ PARAGRAPH_SHARE = 1 / 3
 
 SENTENCE_TOKENS = 50
 """Roughly what a sentence with its citations comes to."""
+
+_SENTENCE = "retold"
+"""What the slot of a sentence begins with; the names of the facts it cites follow."""
 
 _MARK = "retold of"
 """The slot of the blank line before the paragraph, with a hash of the method and the facts that it was written of."""
@@ -111,7 +114,7 @@ def _find_sentences(last: Sequence[Line], yours: frozenset[int], jobs: PageJobs)
     for place, line in enumerate(last):
         name, *cited = line.slot.split(" ")
         text, dash, _ = line.text.partition(" — [[")
-        if name == SENTENCE and place not in yours and set(cited) <= known.keys() and dash:
+        if name == _SENTENCE and place not in yours and set(cited) <= known.keys() and dash:
             yield _line(text, [known[one] for one in cited], jobs.context.cite)
 
 
@@ -121,4 +124,4 @@ def _line(text: str, facts: Sequence[Fact], cite: Citations) -> Line:
     for fact in facts:
         notes.setdefault(f"{fact.path}#{fact.block_id or ''}", {})[fact.line] = fact
     cited = ", ".join(cite.several([group[line] for line in sorted(group)]) for group in notes.values())
-    return Line(f"{text} — {cited}", slot=" ".join((SENTENCE, *dict.fromkeys(fact_name(fact.key) for fact in facts))))
+    return Line(f"{text} — {cited}", slot=" ".join((_SENTENCE, *dict.fromkeys(fact_name(fact.key) for fact in facts))))

@@ -30,9 +30,6 @@ PAGE_TOKENS = 4000
 OPINION_TOKENS = 12
 """No opinion with its citation costs less."""
 
-FRAME_TOKENS = 30
-"""The heading, and the line that counts what is folded."""
-
 _STATED = re.compile(r"[-*+] \*\*[^*]+\*\* (?P<text>\S.*)")
 
 ANEW = "reweighed: what it rests on has changed"
@@ -50,26 +47,23 @@ def page(opinions: Sequence[HeldOpinion], context: PageContext, tokens: int = PA
     """
     if not opinions:
         return ()
-    room = tokens - FRAME_TOKENS
-    by_subject: dict[str, dict[int, tuple[Line, ...]]] = defaultdict(dict)
     ranks = [(one.is_superseded, -one.belief.rounded, -(one.updated or date.min).toordinal()) for one in opinions]
-    for place in sorted(range(len(opinions)), key=ranks.__getitem__):
-        if room < OPINION_TOKENS:
-            break
-        lines, subject = tuple(entry(opinions[place], context)), next(iter(opinions[place].subjects), "")
-        cost = context.tokens(lines) + 1
-        if subject not in by_subject:
-            cost += context.count(_title(subject, context)) + 3
-        if cost <= room:
-            by_subject[subject][place] = lines
-            room -= cost
-    found = [Line("## As the logs have it")]
-    for subject, entries in sorted(by_subject.items(), key=lambda pair: (not pair[0], -len(pair[1]), pair[0])):
-        told = chain.from_iterable(entries[place] for place in sorted(entries))
-        found += [Line(""), Line(_title(subject, context)), Line(""), *told]
-    if folded := len(opinions) - sum(map(len, by_subject.values())):
-        found += [Line(""), Line(f"…and {folded:,} more: see `memory opinions`.", slot="folded")]
-    return tuple(found)
+    ranked = sorted(range(len(opinions)), key=ranks.__getitem__)[: tokens // OPINION_TOKENS]
+    entries = {place: tuple(entry(opinions[place], context)) for place in ranked}
+
+    def lines(places: Sequence[int]) -> list[Line]:
+        by_subject: dict[str, list[int]] = defaultdict(list)
+        for place in sorted(places):
+            by_subject[next(iter(opinions[place].subjects), "")].append(place)
+        found = [Line("## As the logs have it")]
+        for subject, told in sorted(by_subject.items(), key=lambda pair: (not pair[0], -len(pair[1]), pair[0])):
+            found += [Line(""), Line(_title(subject, context)), Line("")]
+            found += chain.from_iterable(map(entries.__getitem__, told))
+        if folded := len(opinions) - len(places):
+            found += [Line(""), Line(f"…and {folded:,} more: see `memory opinions`.", slot="folded")]
+        return found
+
+    return context.fit(ranked, tokens, lines)
 
 
 def _title(subject: str, context: PageContext) -> str:

@@ -204,7 +204,7 @@ class RunPlanner:
         self._answers = answers = core_proposals.read_answers(block, last, self.jobs.fact_set.facts, self.feedback)
         if answers.dropped:  # never their words, for these may be forgotten
             rests = f"rest{'s' if answers.dropped == 1 else ''} on what no note holds any more"
-            why = f"{plural(answers.dropped, 'proposal')} that you ticked or reworded {rests}: not put into {path}."
+            why = f"{plural(answers.dropped, 'proposal')} that you ticked {rests}: not put into {path}."
             self.notices.append(PageProblem(path, why, "Add it there by hand if you still want it."))
         for mark in answers.unclear:
             why = f"`[{mark}]` in {self._layout.proposals} says neither yes nor no: that proposal stays open."
