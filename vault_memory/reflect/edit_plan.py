@@ -17,8 +17,8 @@ from vault_memory.reflect.generated_blocks import Block, Line, fact_name
 from vault_memory.reflect.merge import KnownFacts
 from vault_memory.text.english import plural
 
-LOSS_SHARE, LOSS_LINES, LOSS_FEW = 0.25, 4, 3
-"""A run takes no more than this share of its entries from a page, or so many; of more than half of them only so few."""
+LOSS_SHARE, LOSS_FEW = 0.25, 3
+"""A run takes no more than this share of its entries from a page, or so few."""
 
 NOTHING_LEFT = Line("Nothing in the notes tells of this any more.", slot="nothing")
 
@@ -220,13 +220,12 @@ def _refuse_loss(draft: Draft, block: Block, was: Sequence[Line], past: PageHist
     new = frozenset[str]().union(*(line.facts for line in draft.lines)) - known
     reworded = (_places(was, lost) & _places(draft.lines, new)).total()  # in its note, where it was
     count, entries = len(lost) - reworded, len(block.cites)
-    share, most = (LOSS_SHARE, LOSS_LINES) if 2 * count <= entries else (0.5, LOSS_FEW)
     if count and past.unread:
         raise RefusedError(
             f"{draft.path} would lose {plural(count, 'fact')}, and {past.unread} cannot be read.",
             "Make that note readable; with --force the page is written anyway.",
         )
-    if count > most and count > share * entries:
+    if count > LOSS_FEW and count > LOSS_SHARE * entries:
         raise RefusedError(
             f"{draft.path} would lose {len(lost)} of {entries} entries, because their notes no longer hold them.",
             "Check that all notes are there and synced; with --force it is written anyway.",
