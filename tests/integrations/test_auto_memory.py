@@ -222,6 +222,14 @@ def test_uninstall_takes_out_the_agent_alone_where_you_changed_the_file(home: Ho
     assert tomllib.loads(file.read_text()) == left
 
 
+def test_uninstall_leaves_a_comment_on_an_agent_that_you_took_out_yourself(home: Home) -> None:
+    home.done("install", "claude-code", "--sessions")
+    file = home.folder / ".config/vault-memory/config.toml"
+    file.write_text(text := file.read_text().replace('["claude-code"]', '[]  # "claude-code", once'))
+    home.done("uninstall", "claude-code")
+    assert file.read_text() == text
+
+
 def test_another_vault_than_the_one_that_captures_is_told_of(home: Home, tmp_path: Path) -> None:
     home.done("install", "claude-code", "--sessions")
     other = fill(tmp_path / "other", {"a.md": "# A\n"})

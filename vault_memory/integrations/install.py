@@ -41,13 +41,13 @@ class InstallRecord(NamedTuple):
     """A file before an install: its text (None for no file), the hash of what the last install wrote ("" where the file
     was changed before that), and the folders that were made for it.
 
-    Of the user's own settings also whose installs (`claude-code user`) have added to them.
+    Of the user's own settings also which installs (`claude-code user`) have added to them.
     """
 
     before: str | None
     written: str = ""
     folders: tuple[str, ...] = ()
-    whose: tuple[str, ...] = ()
+    installs: tuple[str, ...] = ()
 
 
 class FileChange(NamedTuple):
@@ -165,24 +165,24 @@ class Installer:
 
     # --- the user's own settings ---------------------------------------------------------------------------------
 
-    def add_settings(self, added: SettingValues, whose: str) -> FileChange:
-        """What adds keys (`sessions.tools`) to the user's own settings, for an install known as `whose`."""
+    def add_settings(self, added: SettingValues, install: str) -> FileChange:
+        """What adds keys (`sessions.tools`) to the user's own settings, for an install of this name."""
         change = add_user_settings(self.environ, added)
-        whose_before = self._record(change.file).whose
-        record = self._next_record(change.file, change.before, change.after, is_first=not whose_before)
-        return change._replace(record=record._replace(whose=(*whose_before, whose)))
+        others = self._record(change.file).installs
+        record = self._next_record(change.file, change.before, change.after, is_first=not others)
+        return change._replace(record=record._replace(installs=(*others, install)))
 
-    def drop_settings(self, agent: str, whose: str) -> list[FileChange]:
+    def drop_settings(self, agent: str, install: str) -> list[FileChange]:
         """What takes an agent that such an install added out again, or gives an unchanged file back with the last."""
         file, before = _read(_user_settings(self.environ))
         record = self._record(file)
-        if whose not in record.whose:
+        if install not in record.installs:
             return []
-        others = tuple(one for one in record.whose if one != whose)
+        others = tuple(one for one in record.installs if one != install)
         if record.written == _hash(before) and not others:
             return _check_files([FileChange(file, before, _encoded(record.before))])
         after = _drop_item(_text(file, before), "sessions.tools", agent).encode("utf-8")
-        kept = self._next_record(file, before, after, is_first=False)._replace(whose=others)
+        kept = self._next_record(file, before, after, is_first=False)._replace(installs=others)
         return _check_files([FileChange(file, before, after, kept if others else None)])
 
     # --- backups and records -------------------------------------------------------------------------------------
@@ -206,8 +206,8 @@ class Installer:
         """What is known of a file that an install changed: nothing but our entries where its record is damaged."""
         try:
             kept = json.loads(self._record_file(file).read_bytes())
-            folders, whose = (tuple(kept.get(name, ())) for name in ("folders", "whose"))
-            return InstallRecord(kept["before"], str(kept.get("written", "")), folders, whose)
+            folders, installs = (tuple(kept.get(name, ())) for name in ("folders", "installs"))
+            return InstallRecord(kept["before"], str(kept.get("written", "")), folders, installs)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return InstallRecord(_EMPTY)
 
@@ -271,7 +271,7 @@ def _drop_item(text: str, name: str, item: str) -> str:
         tree = tomllib.loads(text)
     keys = tree.get(table)
     there = keys.get(key) if isinstance(keys, dict) else None
-    if not isinstance(there, list):
+    if not isinstance(there, list) or item not in there:
         return text
     candidates = [f"{text[: each.start()]}{text[each.end() :]}" for each in re.finditer(rf'"{item}"(?:, )?', text)]
     return _first_that_reads(candidates, tree, table, key, [each for each in there if each != item]) or text
