@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vault_memory.errors import ConflictError, UsageError, VaultMemoryError
-from vault_memory.integrations.install import SEAL, fill_template, is_sealed, seal
+from vault_memory.integrations.install import SEAL, fill_template, is_sealed, plain_errors, seal
+from vault_memory.integrations.settings_paths import InstallPlace
 from vault_memory.startup import user_folder, vault_id
 from vault_memory.vault import safe_files
 
@@ -88,11 +89,8 @@ def unit(kind: str, job: ServiceTarget, environ: Mapping[str, str]) -> Unit:
 
 def folder(kind: str, environ: Mapping[str, str]) -> Path:
     """Where the user's files of this kind lie."""
-    home = Path(environ.get("HOME") or os.path.expanduser("~"))
-    if kind == "launchd":
-        return home / "Library" / "LaunchAgents"
-    named = environ.get("XDG_CONFIG_HOME", "")
-    return (Path(named) if os.path.isabs(named) else home / ".config") / "systemd" / "user"
+    place = InstallPlace("user", Path(), environ)
+    return place.home / "Library" / "LaunchAgents" if kind == "launchd" else place.config / "systemd" / "user"
 
 
 def _systemd(job: ServiceTarget) -> dict[str, str]:
@@ -196,7 +194,9 @@ class Supervisor:
             )
         written = [unit.path] if before != unit.text else []
         if written:
-            _write(unit)
+            with plain_errors(unit.path):
+                unit.path.parent.mkdir(parents=True, exist_ok=True)
+                safe_files.replace_durably(unit.path, unit.text.encode("utf-8"))
         removed, _ = self._take_away(_FORMER_ENDINGS[self.kind])
         if problem := self._start(unit, bool(written), before is not None):
             what = f"Written: {unit.path if written else 'nothing new'}. It could not be started: "
@@ -240,11 +240,8 @@ class Supervisor:
         files = [file for file in named if is_ours(_text(file) or "")]
         problems = [self._stop(file.name) for file in files]
         for file in files:
-            try:
+            with plain_errors(file):
                 file.unlink()
-            except OSError as error:
-                what = f"{file} cannot be deleted: {error.strerror or error}."
-                raise VaultMemoryError(what, "Delete it yourself, then run it again.") from error
         if files and self.kind == "systemd":
             self._sweep([file.name for file in files])
             self._run("systemctl", "--user", "daemon-reload")
@@ -293,20 +290,5 @@ def _text(path: Path) -> str | None:
     """What a file holds; None where there is none. A link is someone else's, whatever it leads to."""
     if path.is_symlink():
         return ""
-    try:
-        return path.read_bytes().decode("utf-8", "replace")
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise VaultMemoryError(f"{path} cannot be read: {error.strerror or error}.", "Fix its permissions.") from error
-
-
-def _write(unit: Unit) -> None:
-    try:
-        unit.path.parent.mkdir(parents=True, exist_ok=True)
-        safe_files.replace_durably(unit.path, unit.text.encode("utf-8"))
-    except OSError as error:
-        why = error.strerror or error
-        raise VaultMemoryError(
-            f"{unit.path} cannot be written: {why}.", "`--print` shows what would stand there."
-        ) from error
+    with plain_errors(path):
+        return path.read_bytes().decode("utf-8", "replace") if path.exists() else None

@@ -111,7 +111,7 @@ class Installer:
             _write_private(record_file, json.dumps(kept).encode("ascii"))
         replace_file(file, before, after)
         if not record:
-            with _plain_errors(file):
+            with plain_errors(file):
                 record_file.unlink(missing_ok=True)
         if after is None:
             with contextlib.suppress(OSError):  # one is gone, or not empty
@@ -123,7 +123,7 @@ class Installer:
     def _add_settings(self, settings: SettingsFile) -> FileChange:
         file, before = _read(settings.file, self.target.within)
         text = _text(file, before)
-        with _plain_errors(file):
+        with plain_errors(file):
             document = _parse(text)
             for label in settings_edit.find_foreign(document, settings.entries):
                 what = f"`{label}` in {file} belongs to another program: nothing was changed."
@@ -137,7 +137,7 @@ class Installer:
         file, before = _read(settings.file, self.target.within)
         text, record = _text(file, before), self._record(file)
         was_blank = not (record.before or "").strip()
-        with _plain_errors(file):
+        with plain_errors(file):
             document = _parse(text)
             spots = settings_edit.find(document, settings.entries)
             others = tuple(settings_edit.find_foreign(document, settings.entries))
@@ -194,7 +194,7 @@ class Installer:
 
     def _back_up(self, file: Path, data: bytes) -> None:
         _write_private(self.backups / f"{datetime.now():%Y%m%dT%H%M%S%f}-{file.name}", data)
-        with _plain_errors(self.backups):
+        with plain_errors(self.backups):
             for old in sorted(self.backups.iterdir())[:-MAX_BACKUPS]:
                 old.unlink(missing_ok=True)
 
@@ -310,7 +310,7 @@ def find_commands(target: InstallTarget) -> list[Sequence[str]]:
 def _check_files(changes: list[FileChange]) -> list[FileChange]:
     """The changes; raises RefusedError for a file that is read-only, or would be parted from its hard links."""
     for file in (change.file for change in changes if change.before not in (None, change.after)):
-        with _plain_errors(file):
+        with plain_errors(file):
             status = file.stat()
         if not status.st_mode & 0o222 or not os.access(file, os.W_OK):
             raise RefusedError(
@@ -418,7 +418,7 @@ def _read(named: Path, within: Path | None = None) -> tuple[Path, bytes | None]:
         # Whoever wrote the repository would choose which file of this computer is changed.
         what = f"{named} leads out of the project by a link, to {file}: it was not followed."
         raise RefusedError(what, "Delete the link and run again, or install with --scope user.")
-    with _plain_errors(file):
+    with plain_errors(file):
         try:
             mode = file.stat().st_mode
         except FileNotFoundError:
@@ -449,7 +449,7 @@ def _read_text(named: Path, within: Path | None) -> str:
 
 def replace_file(file: Path, before: bytes | None, after: bytes | None) -> None:
     """Put a file as it is to be, None for no file; raises ConflictError where it is not as it was."""
-    with _plain_errors(file):
+    with plain_errors(file):
         file.parent.mkdir(parents=True, exist_ok=True)
         part = file.with_name(f".{file.name}.vault-memory.part")
         with safe_files.one_writer(file.parent):
@@ -479,13 +479,13 @@ def _replace(file: Path, part: Path, before: bytes | None, after: bytes | None) 
 
 
 def _write_private(file: Path, data: bytes) -> None:
-    with _plain_errors(file):
+    with plain_errors(file):
         safe_files.make_private(file.parent)
         safe_files.replace_durably(file, data)
 
 
 @contextlib.contextmanager
-def _plain_errors(file: Path) -> Iterator[None]:
+def plain_errors(file: Path) -> Iterator[None]:
     """Raise what is wrong with a file as a sentence for a person."""
     try:
         yield
