@@ -163,8 +163,9 @@ verb=$1; shift
 case $verb in
   is-enabled) [ -e "$units/default.target.wants/$1" ] && echo enabled || { echo disabled; exit 1; } ;;
   is-active) [ -e "$FAKE/$1" ] && echo active || { echo inactive; exit 3; } ;;
-  enable) shift; mkdir -p "$units/default.target.wants"
-    for unit; do [ -e "$units/$unit" ] || exit 1; : > "$FAKE/$unit"
+  restart) : > "$FAKE/$1" ;;
+  enable) mkdir -p "$units/default.target.wants"
+    for unit; do [ -e "$units/$unit" ] || exit 1
       ln -sf "$units/$unit" "$units/default.target.wants/$unit"; done ;;
   disable) shift
     for unit; do rm -f "$units/default.target.wants/$unit" "$FAKE/$unit"; done ;;
@@ -235,7 +236,8 @@ def test_install_writes_starts_and_says_so_and_again_changes_nothing(owner: Serv
     name = owner.name
     said = owner.run("install")
     assert (said.code, said.out) == (0, f"wrote {owner.units() / name}.service\n")
-    assert owner.calls() == ["systemctl --user daemon-reload", f"systemctl --user enable --now {name}.service"]
+    words = "daemon-reload", f"enable {name}.service", f"restart {name}.service"
+    assert owner.calls() == [f"systemctl --user {each}" for each in words]
     assert {file.stat().st_mode & 0o777 for file in owner.units().glob("vault-memory-*")} == {0o600}
     before = owner.files()
     assert owner.run("install").out == "Nothing changed.\n"
@@ -331,7 +333,7 @@ def test_without_a_session_it_says_what_was_written_and_what_to_run(owner: Servi
     said = owner.run("install")
     assert said.code == 1 and "Traceback" not in said.err
     assert f"Written: {owner.units() / owner.name}.service" in said.err and "No medium found" in said.err
-    assert f"systemctl --user daemon-reload && systemctl --user enable --now {owner.name}.service" in said.err
+    assert f"systemctl --user enable {owner.name}.service && systemctl --user restart {owner.name}.service" in said.err
     (owner.fake / "away").unlink()
     assert owner.run("install").out == "Nothing changed.\n"  # to the files; but it is started now
     assert owner.run("status").out.count("enabled, active") == 1

@@ -198,7 +198,7 @@ class Supervisor:
                 unit.path.parent.mkdir(parents=True, exist_ok=True)
                 safe_files.replace_durably(unit.path, unit.text.encode("utf-8"))
         removed, _ = self._take_away(_FORMER_ENDINGS[self.kind])
-        if problem := self._start(unit, bool(written), before is not None):
+        if problem := self._start(unit, is_changed=bool(written)):
             what = f"Written: {unit.path if written else 'nothing new'}. It could not be started: "
             step = "Run this when you are logged in: " + " && ".join(map(shlex.join, self.commands(unit)))
             raise VaultMemoryError(what + problem, step)
@@ -208,18 +208,18 @@ class Supervisor:
         """What has the file started."""
         if self.kind == "launchd":
             return [["launchctl", "bootstrap", _domain(), str(unit.path)]]
-        return [["systemctl", "--user", "daemon-reload"], ["systemctl", "--user", "enable", "--now", unit.name]]
+        return [["systemctl", "--user", *words] for words in (
+            ["daemon-reload"], ["enable", unit.name], ["restart", unit.name]
+        )]  # fmt: skip
 
-    def _start(self, unit: Unit, is_changed: bool, was_there: bool) -> str:
+    def _start(self, unit: Unit, is_changed: bool) -> str:
         """Have the daemon run as its file is now; returns what went wrong, or ""."""
         is_enabled, is_active = self._status(unit.name)
         if is_enabled and (is_active or self.kind == "launchd") and not is_changed:
             return ""
         steps = self.commands(unit)
-        if self.kind == "launchd":
-            steps = [["launchctl", "bootout", _label(unit.name)], *steps] if is_enabled else steps
-        elif is_changed and was_there:
-            steps.append(["systemctl", "--user", "restart", unit.name])
+        if self.kind == "launchd" and is_enabled:
+            steps = [["launchctl", "bootout", _label(unit.name)], *steps]
         return next((problem for step in steps if (problem := self._run(*step).problem)), "")
 
     def uninstall(self) -> list[Path]:
