@@ -204,10 +204,7 @@ def _store_fact(caller: Caller, given: Arguments, content: str, scope: str) -> s
             f"The notes say nearly this, and nothing was written:\n{alike}\n"
             "If yours is newer or says something else, call again with even_if_similar."
         )
-    where = "\n".join(filter(None, (done.source, done.bullet, done.resembles)))
-    text = _confirm("Stored", where, done.warning)
-    caller.structure(stored=True, source=inline(done.source))
-    return text
+    return _confirm(caller, "Stored", (done.source, done.bullet, done.resembles), done.warning)
 
 
 def _store_note(caller: Caller, given: Arguments, content: str, scope: str) -> str:
@@ -220,9 +217,7 @@ def _store_note(caller: Caller, given: Arguments, content: str, scope: str) -> s
     done = caller.vault.memory().create_note(filing, _scopes_beside(scope))
     if isinstance(done, str):
         return _report_known(caller, done)
-    text = _confirm("Stored as a note", done.path, done.warning)
-    caller.structure(stored=True, source=inline(done.path))
-    return text
+    return _confirm(caller, "Stored as a note", (done.path,), done.warning)
 
 
 def _scopes_beside(scope: str) -> tuple[str, ...]:
@@ -231,9 +226,8 @@ def _scopes_beside(scope: str) -> tuple[str, ...]:
 
 
 def _report_known(caller: Caller, where: str) -> str:
-    text = f"The notes already say this; nothing was written:\n{agent_frame.framed(clean(where))}"
     caller.structure(stored=False, same=inline(where))
-    return text
+    return f"The notes already say this; nothing was written:\n{agent_frame.framed(clean(where))}"
 
 
 def _check_one_fact(text: str) -> str:
@@ -274,10 +268,14 @@ def _find_origin(text: str, agent: str) -> str:
     return provenance.stored_origin(text, f"agent:{agent or 'unknown'}")
 
 
-def _confirm(what: str, where: str, warning: str) -> str:
-    """That a text was stored and where: the path is framed, for the vault's own settings may name its folder."""
+def _confirm(caller: Caller, what: str, lines: Sequence[str], warning: str) -> str:
+    """That a text was stored and, in the first of these lines, where.
+
+    They are framed, for the vault's own settings may name its folder.
+    """
+    caller.structure(stored=True, source=inline(lines[0]))
     state = f"{what}. {inline(warning)}" if warning else f"{what}; it can be found now."
-    return f"{state}\n{agent_frame.framed(clean(where))}"
+    return f"{state}\n{agent_frame.framed(clean(chr(10).join(filter(None, lines))))}"
 
 
 def status(caller: Caller, given: Arguments) -> str:
