@@ -19,7 +19,7 @@ from vaults import fill, memory
 from vault_memory.cli import group
 from vault_memory.context.prompt_sheet import LEGEND
 from vault_memory.text import agent_frame
-from vault_memory.text.terminal import CONTROL
+from vault_memory.text.output import CONTROL
 
 TODAY = date.today().isoformat()
 WORDS = [

@@ -14,7 +14,7 @@ from sample import NOW, at_home, call, working_in
 from vaults import put
 
 from vault_memory.rendering.recall import BOLD, FEWEST_CELLS, wrapped
-from vault_memory.text.terminal import cells
+from vault_memory.text.output import cells
 
 pty = pytest.importorskip("pty", reason="needs a pseudo-terminal")
 

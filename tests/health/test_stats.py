@@ -22,7 +22,7 @@ from vault_memory.memory import Memory
 from vault_memory.rendering import stats as drawing
 from vault_memory.rendering.stats import stats_text
 from vault_memory.text.calendar_days import period_of
-from vault_memory.text.terminal import cells
+from vault_memory.text.output import cells
 
 TODAY = date(2025, 12, 3)
 NOTES = {

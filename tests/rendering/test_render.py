@@ -23,8 +23,7 @@ from vault_memory.rendering.status import (
 from vault_memory.search.answer import Answer, Request, Result, Understanding
 from vault_memory.search.entity_profile import EntityProfile, EntityRow
 from vault_memory.store.view import Filters
-from vault_memory.text.english import plural
-from vault_memory.text.terminal import clean
+from vault_memory.text.output import clean, plural
 
 NOW = datetime(2025, 12, 3, 9, tzinfo=UTC)
 

@@ -26,9 +26,8 @@ from vault_memory.rendering.recall import left_out_notes
 from vault_memory.search.answer import SESSION
 from vault_memory.search.get import Excerpt, parse_span
 from vault_memory.text import agent_frame
-from vault_memory.text.english import plural
+from vault_memory.text.output import clean, plural
 from vault_memory.text.scope_syntax import GLOBAL, normal_scope
-from vault_memory.text.terminal import clean
 from vault_memory.vault.vault import inside
 from vault_memory.write.comparison import SAME, Comparison
 from vault_memory.write.retain import parse_bullet

@@ -11,7 +11,7 @@ from vault_memory.cli.common import Shared, command, progress_bar, say_of_index
 from vault_memory.errors import RefusedError, UsageError, VaultError
 from vault_memory.rendering.common import dump, index_state_document
 from vault_memory.rendering.status import doctor_document, doctor_text, lint_document, problem_line, status_text
-from vault_memory.text.terminal import clean
+from vault_memory.text.output import clean
 from vault_memory.vault.walk import printable
 
 

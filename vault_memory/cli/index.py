@@ -15,8 +15,7 @@ from vault_memory.integrations.install import add_user_settings, replace_file
 from vault_memory.memory import Memory
 from vault_memory.rendering.common import dump, schema
 from vault_memory.rendering.status import backfill_text, index_document, index_text, problem_line, sessions_text
-from vault_memory.text.english import plural
-from vault_memory.text.terminal import clean
+from vault_memory.text.output import clean, plural
 
 
 @command("memory index --rebuild", short_help="Update the index, or rebuild it.")

@@ -17,8 +17,7 @@ from vault_memory.rendering import notes as printing
 from vault_memory.rendering.common import dump, index_state_document, index_state_notes, place, schema
 from vault_memory.search import request
 from vault_memory.search.get import parse_span
-from vault_memory.text.english import plural
-from vault_memory.text.terminal import clean
+from vault_memory.text.output import clean, plural
 from vault_memory.text.vault_layout import STANDARD, Layout
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import make_private, private

@@ -13,7 +13,7 @@ from vault_memory.daemon import service as services
 from vault_memory.daemon.service import State, Supervisor
 from vault_memory.errors import VaultError
 from vault_memory.rendering.common import dump, schema
-from vault_memory.text.terminal import clean
+from vault_memory.text.output import clean
 
 
 @command("memory watch", short_help="Keep the index up to date and recall fast, until stopped.")

@@ -13,7 +13,7 @@ from vault_memory.markdown.facts import KINDS
 from vault_memory.markdown.note import note_header, one_line
 from vault_memory.search.answer import MAX_UNKNOWN_WORDS, SESSION, Result, no_mention
 from vault_memory.text import agent_frame
-from vault_memory.text.terminal import clean
+from vault_memory.text.output import clean
 
 FRAME_TOKENS = 40
 """The most that a frame costs in any format, with some to spare for lines that join with what is around them in odd

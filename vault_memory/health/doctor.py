@@ -28,7 +28,7 @@ from vault_memory.startup import __version__
 from vault_memory.store import embedding_rows, journal, note_queries, schema
 from vault_memory.store.content_digest import damage
 from vault_memory.store.view import Store, View
-from vault_memory.text.english import plural
+from vault_memory.text.output import plural
 from vault_memory.text.scope_syntax import folder_key
 from vault_memory.vault import locations, safe_files
 from vault_memory.vault.walk import Walk

@@ -15,7 +15,7 @@ from vault_memory.reflect import generated_blocks, merge
 from vault_memory.reflect.fact_lines import counted_each
 from vault_memory.reflect.generated_blocks import Block, Line, fact_name
 from vault_memory.reflect.merge import KnownFacts
-from vault_memory.text.english import plural
+from vault_memory.text.output import plural
 
 LOSS_SHARE, LOSS_FEW = 0.25, 3
 """A run takes no more than this share of its entries from a page, or so few."""

@@ -19,7 +19,7 @@ from vault_memory.reflect.fact import LONG_SPAN_DAYS, Fact, timeline_key
 from vault_memory.reflect.fact_lines import Body, PageContext
 from vault_memory.reflect.generated_blocks import Line
 from vault_memory.text.calendar_days import long_day, period_of
-from vault_memory.text.english import plural
+from vault_memory.text.output import plural
 
 BLOCK = "facts"
 

@@ -16,7 +16,7 @@ from vault_memory.markdown import fact_text
 from vault_memory.reflect.fact import LONG_SPAN_DAYS, Citations, Fact, timeline_key
 from vault_memory.reflect.generated_blocks import Line
 from vault_memory.text.calendar_days import MONTH_NAMES, Period, Span, short_day, short_span
-from vault_memory.text.english import plural
+from vault_memory.text.output import plural
 from vault_memory.text.terms import STOP_WORDS
 from vault_memory.text.vault_layout import STANDARD, Layout
 

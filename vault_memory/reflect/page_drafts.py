@@ -33,7 +33,7 @@ from vault_memory.store.search_queries import Lexicon
 from vault_memory.store.view import View
 from vault_memory.text import tokens
 from vault_memory.text.calendar_days import PERIODS, Period, finer, period_of
-from vault_memory.text.english import plural
+from vault_memory.text.output import plural
 
 VERSION = 10
 """Raise it whenever the same facts would make another page: every page is then looked at again."""

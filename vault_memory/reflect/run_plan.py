@@ -14,7 +14,7 @@ from vault_memory.reflect.model_paragraph import ModelParagraphs
 from vault_memory.reflect.page_drafts import PageJob, PageJobs, ReflectRequest
 from vault_memory.store import note_queries
 from vault_memory.store.view import View
-from vault_memory.text.english import plural
+from vault_memory.text.output import plural
 from vault_memory.vault.vault import Vault
 from vault_memory.write.rewrite import decode_utf8
 

@@ -14,7 +14,7 @@ from vault_memory.reflect.fact import Citations, Fact, timeline_key
 from vault_memory.reflect.fact_lines import Body, PageContext
 from vault_memory.reflect.generated_blocks import Line
 from vault_memory.text.calendar_days import Period, finer
-from vault_memory.text.english import listed, plural
+from vault_memory.text.output import listed, plural
 
 BLOCK = "summary"
 

@@ -15,9 +15,8 @@ from vault_memory.markdown.provenance import without_citation
 from vault_memory.rendering.common import place, schema
 from vault_memory.search.entity_profile import KeptFact
 from vault_memory.store.journal import JournalEntry
-from vault_memory.text.english import plural
+from vault_memory.text.output import clean, plural
 from vault_memory.text.scope_syntax import GLOBAL
-from vault_memory.text.terminal import clean
 
 MAX_NAMED = 3
 """So many citations of one entry are printed."""

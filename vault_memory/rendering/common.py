@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_memory.markdown.note import one_line
 from vault_memory.search.answer import Answer
-from vault_memory.text.english import plural
-from vault_memory.text.terminal import clean
+from vault_memory.text.output import clean, plural
 
 if TYPE_CHECKING:
     from vault_memory.indexing.index_file import IndexState

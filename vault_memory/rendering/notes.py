@@ -9,8 +9,7 @@ from vault_memory.markdown.fact_text import readable
 from vault_memory.rendering.common import Document, index_state_document, place, schema
 from vault_memory.search.answer import Result
 from vault_memory.text import terms
-from vault_memory.text.english import plural
-from vault_memory.text.terminal import clean, cut
+from vault_memory.text.output import clean, cut, plural
 
 if TYPE_CHECKING:
     from vault_memory.indexing.index_file import IndexState

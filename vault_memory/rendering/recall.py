@@ -19,8 +19,7 @@ from vault_memory.rendering.common import (
 )
 from vault_memory.search.answer import Answer, Result, no_mention
 from vault_memory.store.journal import digits
-from vault_memory.text.english import plural
-from vault_memory.text.terminal import cells, clean
+from vault_memory.text.output import cells, clean, plural
 from vault_memory.text.terms import RUN
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from vault_memory.reflect.core_proposals import CORE_TOKENS, MOST_OPEN, SURE, SU
 from vault_memory.reflect.opinion_page import decimal
 from vault_memory.rendering.common import Document, schema
 from vault_memory.text.calendar_days import PERIODS, kind_of
-from vault_memory.text.english import listed, plural
-from vault_memory.text.terminal import clean, cut
+from vault_memory.text.output import clean, cut, listed, plural
 
 if TYPE_CHECKING:
     from vault_memory.reflect.job import ReflectReport

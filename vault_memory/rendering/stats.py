@@ -9,8 +9,7 @@ from xml.sax.saxutils import escape
 from vault_memory.health.stats import confidence_at
 from vault_memory.integrations.install import seal
 from vault_memory.text.calendar_days import period_of, plus, short_day
-from vault_memory.text.english import plural
-from vault_memory.text.terminal import clean, cut
+from vault_memory.text.output import clean, cut, plural
 
 BARS = "▁▂▃▄▅▆▇█"
 NO_BAR = "·"

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from vault_memory.markdown.note import Problem
 from vault_memory.rendering.common import Document, schema
-from vault_memory.text.english import plural
-from vault_memory.text.terminal import clean
+from vault_memory.text.output import clean, plural
 
 if TYPE_CHECKING:
     from vault_memory.embedding.configured_embedder import BackfillReport

@@ -13,7 +13,7 @@ from vault_memory.markdown.provenance import without_citation
 from vault_memory.search.answer import Request
 from vault_memory.store.view import PAGE, Candidate, NoteInfo
 from vault_memory.text import terms
-from vault_memory.text.terminal import CONTROL
+from vault_memory.text.output import CONTROL
 
 MARK_TOKENS = 16
 """The most that ` ← older; see ` and a line number cost, besides the path."""

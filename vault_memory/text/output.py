@@ -1,10 +1,25 @@
-"""Text as a terminal shows it: control characters as escapes, widths in cells."""
+"""How text is printed: counts and lists as a sentence says them, control characters as escapes, widths in cells."""
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 """Characters that would move the cursor or turn the text of a terminal: printed as an escape, and counted so."""
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 note`, `2 notes`, `2 entities`, `2 matches`."""
+    if count == 1:
+        return f"1 {noun}"
+    if noun.endswith("y") and not noun.endswith("ay"):
+        return f"{count:,} {noun[:-1]}ies"
+    return f"{count:,} {noun}{'es' if noun.endswith('ch') else 's'}"
+
+
+def listed(parts: Sequence[str]) -> str:
+    """`8 weeks, 2 months and 1 year`."""
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
 def clean(text: str) -> str:
