@@ -234,21 +234,9 @@ class Search:
     # --- vectors -----------------------------------------------------------------------------------------------------
 
     def semantic(self, space: Space, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]]:
-        """(passage id, cosine) of the nearest passages in one vector space: bit codes scanned, int8 rescored."""
-        sql = (
-            f"SELECT j.value, p.id FROM json_each(?) j CROSS JOIN {_places(space)} p ON p.embedding_id = j.value"
-            + self._where("+p.id", "WHERE")
-        )
-        near = self._near(space, vector, pool, limit)
-        places: dict[int, list[int]] = {}
-        for embedding, passage in self._view.rows(sql, json.dumps([i for i, _ in near])):
-            places.setdefault(embedding, []).append(passage)
-        return self._in_order([(passage, cosine) for i, cosine in near for passage in places.get(i, ())], limit)
-
-    def _near(self, space: Space, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]]:
-        """(embedding id, cosine) of the nearest embeddings of passages that may be found, and of those level."""
+        """(passage id, cosine) of the nearest passages in one vector space: the `pool` nearest bit codes, rescored."""
         source, grouped = "embedding_code c", ""
-        if self.is_filtered:
+        if self.is_filtered:  # only the codes of passages that may be found
             allowed = "temp.allowed a CROSS JOIN" if self._is_restricted else ""
             where = "p.id = a.id AND" if self._is_restricted else ""
             source = f"{allowed} {_places(space)} p JOIN embedding_code c ON {where} c.id = p.embedding_id"
@@ -259,10 +247,11 @@ class Search:
         )
         codes = [i for i, _ in self._best(pool, nearest, bit_code(vector), space.id)]
         sql = (
-            "SELECT e.id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) AS s FROM json_each(?) j"
-            " CROSS JOIN embedding e ON e.id = j.value WHERE s IS NOT NULL ORDER BY s DESC LIMIT ?"
+            "SELECT p.id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) AS s FROM json_each(?) j"
+            f" CROSS JOIN embedding e ON e.id = j.value CROSS JOIN {_places(space)} p ON p.embedding_id = e.id"
+            " WHERE s IS NOT NULL" + self._where("+p.id") + " ORDER BY s DESC LIMIT ?"
         )
-        return self._best(limit, sql, vector, json.dumps(codes))
+        return self._in_order(self._best(limit, sql, vector, json.dumps(codes)), limit)
 
     def cosines(self, space: Space, ids: Iterable[int], vector: bytes) -> dict[int, float]:
         """The cosine of each of these passages that has a vector in a space to a query vector of the same space."""
