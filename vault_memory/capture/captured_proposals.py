@@ -85,8 +85,6 @@ class PageAnswers(NamedTuple):
     """The names of those whose line somebody moved out of the block."""
     beside: frozenset[str] = frozenset()
     """The names of those whose line `instead of …` somebody deleted."""
-    unclear: Mapping[str, str] = {}
-    """The marks that say neither yes nor no, by the names of their lines, which stay open."""
 
 
 def read_answers(page: Page, shown: Sequence[OpenProposal]) -> PageAnswers:
@@ -104,7 +102,6 @@ def read_answers(page: Page, shown: Sequence[OpenProposal]) -> PageAnswers:
     within = frozenset(one.name for one in inside)
     told = PageAnswers(
         ticked, refused, lines=standing, others=others, outside=frozenset(found) - within, beside=within - instead,
-        unclear={name: one.mark for name, one in found.items() if one.mark not in ("", TICK, REFUSAL)},
     )  # fmt: skip
     gone = wanted - found.keys()
     # A line without its name may be any of those that are gone.

@@ -34,6 +34,7 @@ from vault_memory.markdown.provenance import without_citation
 from vault_memory.reflect.core_proposals import IMPORTANT
 from vault_memory.reflect.generated_blocks import read_page
 from vault_memory.reflect.run_log import CaptureEnd, RunLog, without_quotes
+from vault_memory.reflect.user_feedback import TICK
 from vault_memory.sessions import ledger
 from vault_memory.store import journal
 from vault_memory.store.note_queries import KnownFact
@@ -193,10 +194,10 @@ class _Run:
         answers = self._read_answers()
         self.report.lost = answers.lost
         self.report.problems += [
-            f'I don\'t understand `[{mark}]` at "{self._states[name].statement}" in {self.report.page}: '
+            f'I don\'t understand `[{one.mark}]` at "{self._states[name].statement}" in {self.report.page}: '
             "write `[x]` to keep it or `[-]` to refuse it"
-            for name, mark in answers.unclear.items()
-            if name not in self._given
+            for name, one in answers.lines.items()
+            if one.mark not in ("", TICK) and name not in self._given
         ]
         self.report.refused = [self._states[name] for name in sorted(answers.refused)]
         if self._asked.dry_run:

@@ -47,8 +47,6 @@ class Record(NamedTuple):
     size: int = 0
     is_unfinished: bool = False
     """The last line, which has no end yet."""
-    waits: bool = False
-    """There is more to read later, though nothing need change until then."""
 
 
 def tool_folder(tool: str, config: Config, environ: Mapping[str, str]) -> Path:
@@ -241,8 +239,9 @@ def _list_files(root: Path, files: Iterable[Path], parse: Parse) -> list[JsonlFi
 # --- opencode's database ---------------------------------------------------------------------------------------------
 
 DATABASE = "opencode.db"
-SETTLE_SECONDS = 5.0
-"""A last message is left alone for so long: its parts are written after it."""
+SETTLE_SECONDS, STILL_WRITTEN_SECONDS = 5.0, 3600.0
+"""A last message is left alone for so long, for its parts are written after it; and an answer without an end for an
+hour, for then its writer has died."""
 MAX_PART_BYTES = 1 << 20
 """A larger part is a tool's output, or a text that is left out."""
 
@@ -277,8 +276,15 @@ class DatabaseSession:
 
     @cached_property
     def listed(self) -> list[tuple[Any, ...]]:
-        """Id, time of the last change (ms) and length of its messages, oldest first, as when it was first asked."""
-        return _rows(self.file, _MESSAGES, self.key)
+        """Id, time of the last change (ms) and length of its messages, oldest first, as when it was first asked; a last
+        one that may be being written is left for another time."""
+        rows = _rows(self.file, _MESSAGES, self.key)
+        age = time.time() - (rows[-1][1] or 0) / 1000 if rows else STILL_WRITTEN_SECONDS
+        is_new = age < SETTLE_SECONDS or (age < STILL_WRITTEN_SECONDS and _is_being_written(self._message(rows[-1][0])))
+        return rows[:-1] if is_new else rows
+
+    def _message(self, id: str) -> bytes:
+        return b"".join(_bytes(row) for (row,) in _rows(self.file, _MESSAGE, id))
 
     @property
     def stamp(self) -> str:
@@ -300,15 +306,10 @@ class DatabaseSession:
 
     def records(self, start: int = 0) -> Iterator[Record]:
         yield Record(title=self.title, folder=self.folder, end=start)
-        for end, (id, updated, _) in enumerate(self.listed[start:], start + 1):
-            data = b"".join(_bytes(row) for (row,) in _rows(self.file, _MESSAGE, id))
-            message = _json(data)
-            is_settled = time.time() - (updated or 0) / 1000 >= SETTLE_SECONDS
-            if end == len(self.listed) and (_is_being_written(message) or not is_settled):
-                yield Record(end=end - 1, waits=True)
-                return
+        for end, (id, _, _) in enumerate(self.listed[start:], start + 1):
+            data = self._message(id)
             parts = [_bytes(row) for (row,) in _rows(self.file, _PARTS, id, MAX_PART_BYTES)]
-            record = _opencode(message, [_json(part) for part in parts])
+            record = _opencode(_json(data), [_json(part) for part in parts])
             yield record._replace(end=end, size=len(data) + sum(map(len, parts)))
 
 
@@ -334,8 +335,9 @@ def _bytes(data: str | bytes | None) -> bytes:
     return data.encode() if isinstance(data, str) else data or b""
 
 
-def _is_being_written(message: Any) -> bool:  # noqa: ANN401
+def _is_being_written(data: bytes) -> bool:
     """Whether the answer goes on: it has neither an end nor an error."""
+    message = _json(data)
     if not isinstance(message, dict):
         return True
     times = message.get("time")

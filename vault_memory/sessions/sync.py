@@ -226,7 +226,6 @@ class _ToolSync:
             report.outputs += record.outputs
             report.bytes_read += record.size
         text.add_summaries()
-        stamp = "" if text.waits else stamp
         if before.messages and not text.known.messages:
             report.problems.append(f"{source.file} says nothing any more: what it said before stays")
             return before._replace(stamp=stamp, is_gone=False)
@@ -272,7 +271,6 @@ class _SessionText:
         """Those that hooks have kept: each stands before what was said after it, and instead of the transcript's own,
         around which the tool puts words for the agent."""
         self.lines: list[str] = []
-        self.waits = False
         self._is_chosen = False
         self._day = date.fromisoformat(known.day) if known.day else None
         self._first = Message("", "")
@@ -284,7 +282,7 @@ class _SessionText:
         self.folder = self.folder or record.folder
         if record.message:
             self._add(record.message)
-        self.end, self.waits = record.end, record.waits
+        self.end = record.end
         skipped = self.known.skipped + record.damaged
         self.known = self.known._replace(skipped=skipped, is_unfinished=record.is_unfinished)
 
