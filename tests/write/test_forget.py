@@ -20,7 +20,7 @@ from vault_memory.markdown.parse import parse
 from vault_memory.memory import Memory
 from vault_memory.store import journal
 from vault_memory.vault.undo_history import UndoHistory
-from vault_memory.write.forget import planned_anew, removal
+from vault_memory.write.forget import removal
 
 NOTE = "memory/2025-11-27.md"
 TEXT = "# T\n\n## Retain\n- W @Nora: Keeps bees. ^bees\n- O(c=0.8) @Nora: Prefers trains\n  to planes.\n- W: last"
@@ -116,19 +116,6 @@ def test_only_whole_lines_of_one_item_go(lines: list[str], end: str, final: bool
     told = [(f.kind, f.narrative) for f in facts.facts(before, None) if f.start_line != found.start_line]
     assert [(f.kind, f.narrative) for f in facts.facts(after, None)] == told
     assert [h.text for h in after.headings] == [h.text for h in before.headings]
-
-
-@pytest.mark.parametrize(
-    "now",
-    [
-        None, b"", TEXT.replace("planes", "buses").encode(), TEXT.replace("  to planes.\n", "").encode(),
-        TEXT.replace("- W: last", "- O(c=0.8) @Nora: Prefers trains\n  to planes.").encode(),  # which of the two?
-        TEXT.replace("planes.\n", "planes.\n  Mostly.\n").encode(), b"```\n" + TEXT.encode(), b"\xff" + TEXT.encode(),
-    ],
-)  # fmt: skip
-def test_what_is_no_longer_there_once_as_it_was_shown_stays(now: bytes | None) -> None:
-    with pytest.raises(ConflictError):
-        planned_anew(removal(NOTE, TEXT.encode(), 5, 5), now)
 
 
 # --- the command -----------------------------------------------------------------------------------------------------

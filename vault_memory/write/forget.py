@@ -110,31 +110,6 @@ def check_text(planned: Removal, said: str | None, as_indexed: bool = False) -> 
         )
 
 
-def planned_anew(planned: Removal, data: bytes | None, layout: Layout = STANDARD) -> Removal:
-    """The same removal from the note as it is now, which may have been edited since the plan was shown.
-
-    Raises ConflictError unless the very text that was shown still stands there, once.
-    """
-    if data == planned.before:
-        return planned
-    decode_utf8(planned.path, data or b"")  # or it is refused
-    note = parse(planned.path, data or b"")
-    lines = planned.text.split("\n")
-    starts = [n + 1 for n in range(len(note.lines) - len(lines) + 1) if note.lines[n : n + len(lines)] == lines]
-    if len(starts) == 1:
-        try:
-            found = removal(planned.path, data or b"", starts[0], starts[0] + len(lines) - 1, layout)
-        except UsageError:
-            pass  # the same words in a code fence, or as part of another fact
-        else:
-            if found.text == planned.text:
-                return found
-    raise ConflictError(
-        f"{planned.path} was changed meanwhile, and what was to be forgotten is not there once as it was shown.",
-        "Nothing was written. Run the command again.",
-    )
-
-
 def key(note: Note, start_line: int) -> int:
     """What the journal and the index know a fact or list item by; a long fact goes by its first piece."""
     facts = list(retain.facts(note, None))

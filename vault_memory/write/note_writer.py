@@ -167,12 +167,13 @@ class NoteWriter:
     def forget(self, planned: Removal) -> ForgetResult:
         """Take out what `forgettable` said, keep the note as it was, and remember the text by its hash.
 
-        Raises ConflictError when that text does not occur in the note any more as it was shown.
+        Raises ConflictError where the note has changed since.
         """
 
-        def compose(before: bytes | None) -> tuple[bytes, Removal]:
-            made = forget.planned_anew(planned, before, self.vault.layout)
-            return made.after, made
+        def compose(before: bytes | None) -> tuple[bytes, None]:
+            if before != planned.before:
+                raise ConflictError(f"{planned.path} was changed meanwhile; nothing was written.", "Run it again.")
+            return planned.after, None
 
         is_noted = self._stands_elsewhere(planned)
         with self._run("forget") as run, ExitStack() as tries:
@@ -186,8 +187,8 @@ class NoteWriter:
                     run.note({"forgot": journal.digits(planned.key), "note": path}, path)
                     tries.enter_context(self._noting(planned.key, planned.source))
 
-            done = self._rewriter(keep).rewrite(planned.path, compose)
-            return ForgetResult(done, run.name, run.place, tuple(self._unindexed(done)))
+            self._rewriter(keep).rewrite(planned.path, compose)
+            return ForgetResult(planned, run.name, run.place, tuple(self._unindexed(planned)))
 
     def _stands_elsewhere(self, planned: Removal) -> bool:
         """Whether the very same fact stands on another line, too: forgetting this one must not mark that."""
