@@ -52,10 +52,11 @@ export const VaultMemory = async ({ client, directory }) => {
   const ask = async (event, session, more) =>
     read(await hook(event, { session_id: session, cwd: directory, ...more }), "context")
 
-  // Once a session, where `capture.remind` is on: the agent goes on for one more turn.
+  const spoken = (session) => ({ said: typed.get(session) ?? [], stored: stored.has(session) })
+
+  // Once a session, where `capture.remind` is on: the agent goes on for one more turn. The next pause says that it has.
   const paused = async (session) => {
-    const about = { said: typed.get(session) ?? [], stored: stored.has(session) }
-    const text = read(await hook("session.idle", { session_id: session, cwd: directory, ...about }), "remind")
+    const text = read(await hook("session.idle", { session_id: session, cwd: directory, ...spoken(session) }), "remind")
     if (!text) return
     stored.add(session)
     await client.session.prompt({ path: { id: session }, body: { parts: [{ type: "text", text, synthetic: true }] } })
@@ -132,7 +133,7 @@ export const VaultMemory = async ({ client, directory }) => {
       output.system.push([output.system.pop(), text].filter(Boolean).join("\n\n"))
     },
     "experimental.session.compacting": async (input, output) => {
-      const text = input?.sessionID ? await ask("session.compacting", input.sessionID) : ""
+      const text = input?.sessionID ? await ask("session.compacting", input.sessionID, spoken(input.sessionID)) : ""
       if (text) output.context.push(text)
     },
   }

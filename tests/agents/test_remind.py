@@ -72,4 +72,14 @@ def test_opencode_is_reminded_once_by_what_its_plugin_hands_over(root: Path) -> 
 
     assert paused("o", "run the tests please") == paused("p", FACT, stored=True) == ""
     assert json.loads(paused("o", FACT)) == {"remind": STORE_NOW}
-    assert paused("o", FACT) == ""
+    assert json.loads(paused("o", f'"{FACT}"')) == {"remind": STORE_NOW}  # its process ended before it was told
+    assert paused("o", FACT, stored=True) == paused("o", FACT) == ""
+
+
+def test_opencode_is_reminded_before_a_compaction_with_what_it_is_handed(root: Path) -> None:
+    given = {"session_id": "c", "cwd": "/tmp", "said": [FACT]}
+    told = hooked_here(root, "session.compacting", given, agent="opencode")
+    assert json.loads(told)["context"].endswith(STORE_LATER)
+    assert hooked_here(root, "session.idle", given, agent="opencode") == ""
+    settings("")
+    assert STORE_LATER not in hooked_here(root, "session.compacting", given | {"session_id": "d"}, agent="opencode")

@@ -131,9 +131,11 @@ class HookRun:
         session = self.session = ShownSession(call.agent, event.session, self.environ, call.vault)
         self.doing = "reading or writing its session's file"
         self._update_session()
-        if (reminder := agent.remind(call.event, given or {})) and self._is_worth_storing():
-            session.note(REMINDED)
-            self.output = reminder.encode("ascii")
+        reminder = agent.reminder(call.event, given or {})
+        if reminder and self._is_worth_storing():
+            self.output = agent.remind(call.event, reminder).encode("ascii")
+            if call.event != "session.idle":  # opencode's plugin says when it has: it may end before that
+                session.note(REMINDED)
         requests = _requests(event, session)
         if not requests:
             if event.what == hook_events.ASKED and given is not None:
@@ -141,7 +143,8 @@ class HookRun:
             return
         document = self._context(requests, agent.longest_context)
         keys = [each["key"] for each in document["shown"]]
-        self.output = agent.answer(call.event, document["text"]).encode("ascii")
+        texts = filter(None, (document["text"], reminder if self.output else ""))
+        self.output = agent.answer(call.event, "\n\n".join(texts)).encode("ascii")
         if event.what == hook_events.ASKED:
             # What the notes have nothing to do with would after a compaction stand in the way of what they do.
             session.note(TURN, keys, document["about"])
@@ -185,6 +188,8 @@ class HookRun:
             session.note(BESIDE, (), event.prompt)
         if event.answers:
             session.note(ANSWERED, _keys(event.answers))
+        if event.settled and not session.is_reminded():
+            session.note(REMINDED)
         if event.what == hook_events.STARTED:
             session.sweep()
         if event.what == hook_events.GONE:
@@ -218,14 +223,15 @@ class HookRun:
         if not self.event.said and hook_events.has_stored(lines):
             self.session.note(REMINDED)
             return False
-        from vault_memory.capture.own_words import split_sentences
+        from vault_memory.capture.own_words import split_sentences, unquoted
         from vault_memory.capture.scores import GATE
         from vault_memory.capture.statements import is_statable
         from vault_memory.sessions.transcript import clean_message
 
         self.doing = "weighing what was said"
         said = self.event.said or _typed(lines)
-        sentences = [each for text in said for each in split_sentences(clean_message(text)) if is_statable(each)]
+        texts = [unquoted(clean_message(text)) for text in said]
+        sentences = [each for text in texts for each in split_sentences(text) if is_statable(each)]
         return any(self._ask("gating_scalar", {"text": each})["G"] >= GATE for each in sentences[-GATED_SENTENCES:])
 
     def _ask(self, method: str, params: Params) -> Document:

@@ -36,7 +36,8 @@ class HookEvent(NamedTuple):
     """What happened in which session; `prompt` is what its user asked, or what is to be looked for.
 
     `said` is what its user typed last, and `answers` what memory's tools have answered since the last prompt, where the
-    agent hands these over instead of a transcript. `summary` is what stands for the conversation after a compaction.
+    agent hands these over instead of a transcript; it is `settled` where the agent has stored something, or was
+    reminded to. `summary` is what stands for the conversation after a compaction.
     """
 
     what: str
@@ -47,6 +48,7 @@ class HookEvent(NamedTuple):
     said: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     summary: str = ""
+    settled: bool = False
 
 
 class Agent(NamedTuple):
@@ -71,7 +73,7 @@ class Agent(NamedTuple):
             text_field(fields, name) for name in ("session_id", "transcript_path", "cwd", prompt, "compact_summary")
         )
         said, answers = (tuple(_only(str, fields.get(name))) for name in ("said", "answers"))
-        return HookEvent(what, session, transcript, folder, asked, said, answers, summary)
+        return HookEvent(what, session, transcript, folder, asked, said, answers, summary, fields.get("stored") is True)
 
     def answer(self, event: str, context: str) -> str:
         """What a hook prints to have text put before the model; "" for nothing."""
@@ -82,19 +84,23 @@ class Agent(NamedTuple):
         output = {"hookEventName": event, "additionalContext": context}
         return json.dumps({"hookSpecificOutput": output}) if event in self.answered else ""
 
-    def remind(self, event: str, fields: dict[str, Any]) -> str:
-        """What a hook prints to remind the model of storing what was said; "" for an event that reaches no model.
+    def reminder(self, event: str, fields: dict[str, Any]) -> str:
+        """What reminds the model of storing what was said; "" for an event that reaches no model."""
+        if fields.get("stop_hook_active") is True or fields.get("stored") is True:
+            return ""
+        return {
+            "Stop": STORE_NOW, "session.idle": STORE_NOW, "PreCompact": STORE_LATER, "session.compacting": STORE_LATER,
+        }.get(event, "")  # fmt: skip
+
+    def remind(self, event: str, reminder: str) -> str:
+        """What a hook prints to have the model reminded.
 
         Claude Code goes on once more after a Stop that is held up; what PreCompact prints tells it how to sum up. Our
-        plugin puts the line into a session of opencode that rests, and says whether anything was stored in it.
+        plugin puts the line into a session of opencode that rests, or before whoever sums it up.
         """
-        if self.name == "opencode":
-            is_open = event == "session.idle" and fields.get("stored") is not True
-            return json.dumps({"remind": STORE_NOW}) if is_open else ""
-        if self.name != "claude-code" or fields.get("stop_hook_active") is True:
-            return ""
-        stopped = json.dumps({"decision": "block", "reason": STORE_NOW})
-        return {"Stop": stopped, "PreCompact": f"{STORE_LATER}\n"}.get(event, "")
+        if self.name == "claude-code":
+            return json.dumps({"decision": "block", "reason": reminder}) if event == "Stop" else f"{reminder}\n"
+        return json.dumps({"remind": reminder}) if event == "session.idle" else self.answer(event, reminder)
 
 
 _CLAUDE_CODE = Agent(

@@ -16,6 +16,7 @@ from vault_memory.capture import sources
 from vault_memory.capture.captured_proposals import OpenProposal
 from vault_memory.capture.log_statements import find_log_statements
 from vault_memory.capture.model_engine import model_decision, model_statements
+from vault_memory.capture.own_words import unquoted
 from vault_memory.capture.prose_names import NAME_DAYS, find_names, names_within
 from vault_memory.capture.requests import is_off_the_record
 from vault_memory.capture.scores import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
@@ -67,8 +68,6 @@ NAMED_LOGS = 1000
 
 GATE_NEAREST, GATE_POOL = 20, 200
 """So many passages count as what is known of a text; more bit codes are looked at for them (DESIGN.md, §10)."""
-
-_QUOTED_WHOLE = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 PERSONAL = ("profile", "preferences")
 """Categories that hold everywhere once they are ticked; the others in the project where they were said."""
@@ -313,7 +312,9 @@ class _Judge:
 
     def of_session(self, session: CapturedSession, done: int) -> list[CaptureItem]:
         """What a session's user stated after so many messages."""
-        said = [SessionTurn(one.number, one.is_user, _as_typed(one.text)) for one in session.messages]
+        said = [
+            SessionTurn(one.number, one.is_user, unquoted(one.text).replace(BREAK, "\n")) for one in session.messages
+        ]
         days = {one.number: one.day for one in session.messages}
         turns = [one for one in said if one.by_user]
         vectors = dict(zip((one.number for one in turns), builtin().embed([one.text for one in turns]), strict=True))
@@ -437,12 +438,6 @@ def _begins_by_asking(statement: Statement) -> bool:
     """Whether a request of a log stands before what is to be remembered: "noted down" and the like tell of the day."""
     before, _, _ = statement.sentence.casefold().rpartition(statement.text.rstrip(".").casefold())
     return 0 < len(before.split()) <= REQUEST_WORDS
-
-
-def _as_typed(text: str) -> str:
-    """A message's own lines; `opencode run` puts one of several words between quotation marks."""
-    whole = _QUOTED_WHOLE.fullmatch(text)
-    return (whole[1].replace('\\"', '"') if whole else text).replace(BREAK, "\n")
 
 
 def _names(text: str, name: str) -> bool:

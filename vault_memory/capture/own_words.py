@@ -63,6 +63,7 @@ _MARK = re.compile(
 _QUOTATION = re.compile(r"[\"“„«‟”]((?:[^\"“”„‟«»\n]|\n(?!\n))*)[\"“”»]")
 LONG_QUOTATION = 25
 """A quotation of so many characters is somebody's text, a shorter one a name or a word."""
+_QUOTED_WHOLE = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _QUOTED = re.compile(r"^\s*[>|]|^\s*[\"“„«].{20,}")
 _TALK = re.compile(r"^\W?\d{1,2}:\d\d(?::\d\d)?\W+\w[^\n:]{0,30}:[ \t][^\n]*$", re.MULTILINE)
 """A line of a pasted talk: the time, a name, and what that one said."""
@@ -86,6 +87,12 @@ def split_sentences(text: str) -> Iterator[str]:
         sentence = part.strip()
         if sentence and not _QUOTED.search(sentence) and not _CONTROL.search(sentence):
             yield sentence
+
+
+def unquoted(text: str) -> str:
+    """A message as it was typed: `opencode run` puts one of several words between quotation marks."""
+    whole = _QUOTED_WHOLE.fullmatch(text)
+    return whole[1].replace('\\"', '"') if whole else text
 
 
 def ends(text: str) -> str:
