@@ -97,7 +97,7 @@ def test_what_is_told_and_what_is_folded_are_all_facts_and_none_twice(number: in
     if folded:
         counts = [int(count) for count in re.findall(r"\]\] \((\d+)\)", lines[-1].text)]
         assert sum(counts) <= int(folded[1])
-        assert ("most of them on" in lines[-1].text) == (sum(counts) < int(folded[1]))
+        assert ("the most on" in lines[-1].text) == (sum(counts) < int(folded[1]))
     assert written(lines)[4].startswith(f"{number} fact")
 
 

@@ -16,7 +16,7 @@ from itertools import chain
 
 from vault_memory.reflect.choose_facts import Turn, Weights, choose_in_turns, lately
 from vault_memory.reflect.fact import LONG_SPAN_DAYS, Fact, timeline_key
-from vault_memory.reflect.fact_lines import Body, PageContext
+from vault_memory.reflect.fact_lines import Body, PageContext, folded
 from vault_memory.reflect.generated_blocks import Line
 from vault_memory.text.calendar_days import long_day, period_of
 from vault_memory.text.output import plural
@@ -182,7 +182,8 @@ class EntityPage:
             yield from (Line(""), Line("### Earlier"))
             for title, of_month in by_month(earlier):
                 yield from self._section(f"**{title}**", of_month)
-        yield from self._closing([*first, *best, *rest])
+        if closing := folded(self._facts, [*first, *best, *rest], FOLDED_LINKS, self._where):
+            yield from (Line(""), Line(closing, slot="folded"))
 
     def _section(self, title: str, facts: Sequence[Fact]) -> Iterator[Line]:
         if facts:
@@ -203,16 +204,6 @@ class EntityPage:
         ranked = sorted(related, key=lambda slug: (-related[slug], slug))[:RELATED_LINKS]
         together = ", ".join(f"{self.context.link_entity(slug)} ({related[slug]})" for slug in ranked)
         return Line(f"{text}{f'; together with {together}' if together else ''}.", slot="opening")
-
-    def _closing(self, told: Sequence[Fact]) -> Iterator[Line]:
-        folded = len(self._facts) - len(told)
-        if not folded:
-            return
-        places = Counter(map(self._where, self._facts)) - Counter(map(self._where, told))
-        fullest = sorted(places, key=lambda place: (-places[place], place))[:FOLDED_LINKS]
-        links = ", ".join(f"{place} ({places[place]})" for place in fullest)
-        among = "on" if len(fullest) == len(places) else "most of them on"
-        yield from (Line(""), Line(f"…and {plural(folded, 'more fact')}, {among} {links}.", slot="folded"))
 
     def _where(self, fact: Fact) -> str:
         """Where a folded fact is to be looked up: the summary of its month if there is one, else its note."""
@@ -262,9 +253,9 @@ def bank_lines(
         else:
             for title, of_month in by_month(taken):
                 found += [Line(""), Line(f"### {title}"), Line(""), *body.listed(of_month, "")]
-        if folded := len(facts) - len(taken):
-            more = f"…and {plural(folded, 'more fact')}: on the pages of those they are about, and in the logs."
-            found += [Line(""), Line(more, slot="folded")]
+        if more := len(facts) - len(taken):
+            rest = f"…and {plural(more, 'more fact')}: on the pages of those they are about, and in the logs."
+            found += [Line(""), Line(rest, slot="folded")]
         return found
 
     return context.fit(chosen, tokens, lines)

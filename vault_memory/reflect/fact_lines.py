@@ -16,7 +16,7 @@ from vault_memory.markdown import fact_text
 from vault_memory.reflect.fact import LONG_SPAN_DAYS, Citations, Fact, timeline_key
 from vault_memory.reflect.generated_blocks import Line
 from vault_memory.text.calendar_days import MONTH_NAMES, Period, Span, short_day, short_span
-from vault_memory.text.output import plural
+from vault_memory.text.output import listed, plural
 from vault_memory.text.terms import STOP_WORDS
 from vault_memory.text.vault_layout import STANDARD, Layout
 
@@ -74,6 +74,15 @@ def counted_each(noun: str, counts: Iterable[tuple[int, str]]) -> str:
     some = [(number, what) for number, what in counts if number]
     numbers = [plural(number, noun) if not at else f"{number:,}" for at, (number, _) in enumerate(some)]
     return ", ".join(f"{number} {what}" for number, (_, what) in zip(numbers, some, strict=True))
+
+
+def folded(facts: Iterable[Fact], told: Iterable[Fact], links: int, where: Callable[[Fact], str]) -> str:
+    """How many facts are folded away, and the places that hold most of them; "" where none is."""
+    places = Counter(map(where, facts)) - Counter(map(where, told))
+    fullest = sorted(places, key=lambda place: (-places[place], place))[:links]
+    among = "on" if len(fullest) == len(places) else "the most on"
+    at = f", {among} {listed([f'{place} ({places[place]})' for place in fullest])}" if fullest else ""
+    return f"…and {plural(places.total(), 'more fact')}{at}." if places else ""
 
 
 def unlinked(name: str) -> str:

@@ -35,7 +35,7 @@ from vault_memory.text import tokens
 from vault_memory.text.calendar_days import PERIODS, Period, finer, period_of
 from vault_memory.text.output import plural
 
-VERSION = 10
+VERSION = 11
 """Raise it whenever the same facts would make another page: every page is then looked at again."""
 
 OPINIONS_ON_A_PAGE = 5

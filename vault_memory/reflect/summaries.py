@@ -5,13 +5,12 @@ other pages; those of finer periods are only linked. It has a limit of tokens, a
 facts it stands for; what does not fit is counted and said. Same facts, same bytes.
 """
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 
 from vault_memory.reflect.choose_facts import Turn, Weights, choose_in_turns
 from vault_memory.reflect.edit_plan import EXTRACTIVE, Draft
-from vault_memory.reflect.fact import Citations, Fact, timeline_key
-from vault_memory.reflect.fact_lines import Body, PageContext
+from vault_memory.reflect.fact import Fact, timeline_key
+from vault_memory.reflect.fact_lines import Body, PageContext, folded
 from vault_memory.reflect.generated_blocks import Line
 from vault_memory.text.calendar_days import Period, finer
 from vault_memory.text.output import listed, plural
@@ -51,13 +50,13 @@ def summary(
     if len(inside) < FEWEST_FACTS:
         return None
     body = Body(period, inside, context, limit(period, inside, context))
-    opening, notes = Line(_opening(body)), Counter(fact.path for fact in inside)
+    opening = Line(_opening(body))
     pages = [context.cite.link(context.layout.summary(name)) for name in finer(period) if name in context.summaries]
     links = FOLDED_LINKS - bool(pages) if body.with_headings else 0
 
     def lines(taken: Sequence[Fact]) -> list[Line]:
         """All lines of a page that tells these facts."""
-        closing = [_folded(notes - Counter(fact.path for fact in taken), context.cite, links)]
+        closing = [folded(inside, taken, links, lambda fact: context.cite.link(fact.path))]
         if pages:
             closing.append(f"{_FINER[period.kind]}: {' '.join(pages)}")
         closing = [line for line in closing if line]
@@ -125,15 +124,3 @@ def _opening(body: Body) -> str:
     mostly = 2 * sum(not set(named).isdisjoint(fact.about) for fact in body.facts) > total
     names = listed([f"{body.context.link_entity(slug)} ({body.threads[slug]})" for slug in named])
     return f"{'Mostly' if mostly else 'Among others:'} {names}; {size(body.facts)}."
-
-
-def _folded(notes: Counter[str], cite: Citations, links: int) -> str:
-    """How many facts are folded away, and the notes that hold most of them; "" where none is."""
-    if not notes:
-        return ""
-    more = plural(notes.total(), "more fact")
-    if not links:
-        return f"…and {more}."
-    fullest = sorted(notes, key=lambda path: (-notes[path], path))[:links]
-    where = listed([f"{cite.link(path)} ({notes[path]})" for path in fullest])
-    return f"…and {more}, {'on' if len(fullest) == len(notes) else 'the most on'} {where}."
