@@ -96,7 +96,7 @@ def test_what_a_fault_says_is_told_when_asked_and_not_logged(root: Path, caplog:
 
 def missed(root: Path) -> None:
     """Note that the reflect of midnight last ran three days ago."""
-    RunLog(root).note_night(NightlyRun("00:00", datetime.now().date() - timedelta(days=3)))
+    RunLog(root).note(NightlyRun("00:00", datetime.now().date() - timedelta(days=3)))
 
 
 def test_at_its_time_pages_are_written_but_not_just_after_a_save(
@@ -113,7 +113,7 @@ def test_at_its_time_pages_are_written_but_not_just_after_a_save(
         mine.index_was_updated(changed=False)
     assert "pages written" in caplog.text and "boat" not in caplog.text
     assert "Mended boat 11" in (root / "bank/entities/Ada.md").read_text("utf-8")
-    night = RunLog(root).night()
+    night = RunLog(root).last(NightlyRun)
     assert night and night.ok and night.ran
 
 
@@ -162,7 +162,7 @@ def test_the_first_time_ever_it_waits_for_the_next_day_and_a_missed_one_is_caugh
     assert at_each(kept, counted, "2025-11-10T09:00", "2025-11-10T23:00") == [0, 0]
     assert at_each(kept, counted, "2025-11-11T03:29", "2025-11-11T03:30", "2025-11-11T03:31") == [0, 1, 1]
     assert at_each(kept, counted, "2025-11-20T12:00", "2025-11-20T12:01", "2025-11-21T03:30") == [2, 2, 3]
-    assert kept.night() == NightlyRun("03:30", date(2025, 11, 21), utc("2025-11-21T03:30"), True)
+    assert kept.last(NightlyRun) == NightlyRun("03:30", date(2025, 11, 21), utc("2025-11-21T03:30"), True)
 
 
 def test_another_time_waits_for_its_day_and_a_clock_that_was_in_2040_stops_nothing(kept: RunLog) -> None:
@@ -213,5 +213,5 @@ def test_what_fails_waits_for_the_next_day_and_what_killed_the_process_is_caught
         at_each(kept, Counted(die), "2025-11-11T12:00")
     with pytest.raises(OSError, match="no"):
         at_each(kept, Counted(fail), "2025-11-11T12:00")
-    assert kept.night() == NightlyRun("03:30", date(2025, 11, 11), utc("2025-11-11T12:00"), False)
+    assert kept.last(NightlyRun) == NightlyRun("03:30", date(2025, 11, 11), utc("2025-11-11T12:00"), False)
     assert at_each(kept, Counted(), "2025-11-11T12:01", "2025-11-12T03:30") == [0, 1]

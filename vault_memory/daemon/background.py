@@ -180,8 +180,8 @@ class Nightly:
         local = now.astimezone(self._zone)
         # The local day on which the clock last showed this time or a later one; in the gap of a summer time too.
         day, name = local.date() if local.time() >= at else local.date() - _DAY, f"{at:%H:%M}"
-        night = self._night or self._run_log.night()
-        if night is None or night.at != name or night.seen_to > day + _DAY:  # or the clock was far ahead
+        night = self._night or self._run_log.last(NightlyRun)
+        if night is None or night.time != name or night.seen_to > day + _DAY:  # or the clock was far ahead
             self._note(NightlyRun(name, day, night and night.ran, night and night.ok))
             return False
         # A note saved in the far future comes from another clock and says nothing of who is typing here.
@@ -196,5 +196,5 @@ class Nightly:
         return True
 
     def _note(self, night: NightlyRun) -> None:
-        self._run_log.note_night(night)
-        self._night = night if self._run_log.night() != night else None
+        self._run_log.note(night)
+        self._night = night if self._run_log.last(NightlyRun) != night else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import IndexDamagedError, VaultMemoryError
-from vault_memory.reflect.run_log import REFLECT, CaptureEnd, ReflectEnd, RunLog
+from vault_memory.reflect.run_log import REFLECT, CaptureEnd, NightlyRun, ReflectEnd, RunLog
 from vault_memory.sessions.ledger import count_sessions
 from vault_memory.store import embedding_rows, note_queries, schema
 from vault_memory.store.view import ALL, View
@@ -95,7 +95,7 @@ def further(memory: "Federation") -> Iterator[Document]:
 def last_reflect(memory: "Memory") -> ReflectEnd | None:
     """How it ended, also where it was killed and only the daemon knows that it ran."""
     log = RunLog(memory.vault.root)
-    last, night = log.last(ReflectEnd), log.night()
+    last, night = log.last(ReflectEnd), log.last(NightlyRun)
     if night and night.ran and night.ok is False and (last is None or night.ran > last.at):
         why = "it was stopped before it finished"
         return ReflectEnd(night.ran, why=why, next_step="Run `memory reflect` to see why.", ok=False)

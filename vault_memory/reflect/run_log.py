@@ -7,7 +7,7 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -21,10 +21,10 @@ REFLECT = "reflect"
 
 
 class NightlyRun(NamedTuple):
-    """How far the nightly reflect has come: `seen_to` is the last local day that needs none any more, at the time `at`;
+    """How far the nightly reflect has come: `seen_to` is the last local day that needs none any more, at the `time`;
     `ran` is when it last ran and `ok` whether that went well, both None before the first time."""
 
-    at: str
+    time: str
     seen_to: date
     ran: datetime | None = None
     ok: bool | None = None
@@ -66,9 +66,19 @@ def without_quotes(path: str, why: str) -> str:
     return said if path in said else f"{path}: {said}"
 
 
-E = TypeVar("E", ReflectEnd, CaptureEnd)
+E = TypeVar("E", NightlyRun, ReflectEnd, CaptureEnd)
 
-_ENDS: Mapping[type[Any], str] = {ReflectEnd: "reflected", CaptureEnd: "captured"}
+_NAMES: Mapping[type[Any], str] = {NightlyRun: "night", ReflectEnd: "reflected", CaptureEnd: "captured"}
+
+
+def _moment(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError("a time without a zone")
+    return moment
+
+
+_READERS: Mapping[str, Callable[[str], date]] = {"at": _moment, "ran": _moment, "seen_to": date.fromisoformat}
 
 
 class RunLog:
@@ -78,31 +88,23 @@ class RunLog:
         data = Path(user_folder("data", os.environ if environ is None else environ))
         self.file = data / "runs" / f"{vault_id(root)}.json"
 
-    def night(self) -> NightlyRun | None:
-        """The nightly run; None before the first, and where the file is damaged."""
-        try:
-            kept = self._read()["jobs"][REFLECT]
-            ran = datetime.fromisoformat(kept["ran"]) if kept["ran"] else None
-            night = NightlyRun(str(kept["at"]), date.fromisoformat(kept["seen_to"]), ran, kept["ok"] if ran else None)
-            return night if ran is None or ran.tzinfo else None
-        except (KeyError, TypeError, ValueError):
-            return None
-
-    def note_night(self, night: NightlyRun) -> None:
-        ran = night.ran.isoformat() if night.ran else None
-        self._write({"jobs": {REFLECT: night._asdict() | {"seen_to": night.seen_to.isoformat(), "ran": ran}}})
-
     def last(self, kind: type[E]) -> E | None:
         """How the last run of a kind ended; None where none is known of."""
         try:
-            kept = self._read()[_ENDS[kind]]
-            end = kind(**(kept | {"at": datetime.fromisoformat(kept["at"])}))
-            return end if end.at.tzinfo else None
+            kept: dict[str, Any] = dict(self._read()[_NAMES[kind]])
+            kept.update((name, read(kept[name])) for name, read in _READERS.items() if kept.get(name))
+            return kind(**kept)
         except (KeyError, TypeError, ValueError):
             return None
 
-    def note_end(self, end: ReflectEnd | CaptureEnd) -> None:
-        self._write({_ENDS[type(end)]: end._asdict() | {"at": end.at.isoformat(timespec="seconds")}})
+    def note(self, end: NightlyRun | ReflectEnd | CaptureEnd) -> None:
+        """Keep how a run ended, in the place of the last one of its kind."""
+        with contextlib.suppress(OSError, VaultMemoryError), locations.writer_lock(self.file, 1.0):
+            part = self.file.with_name(f"{self.file.name}.part")
+            part.unlink(missing_ok=True)
+            with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as handle:
+                json.dump(self._read() | {_NAMES[type(end)]: end._asdict()}, handle, default=str)
+            os.replace(part, self.file)
 
     @contextlib.contextmanager
     def writing_pages(self) -> Iterator[None]:
@@ -127,11 +129,3 @@ class RunLog:
             document = json.loads(self.file.read_text("utf-8"))
             return document if isinstance(document, dict) else {}
         return {}
-
-    def _write(self, changed: dict[str, Any]) -> None:
-        with contextlib.suppress(OSError, VaultMemoryError), locations.writer_lock(self.file, 1.0):
-            part = self.file.with_name(f"{self.file.name}.part")
-            part.unlink(missing_ok=True)
-            with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as handle:
-                json.dump(self._read() | changed, handle)
-            os.replace(part, self.file)
