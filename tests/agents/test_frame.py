@@ -75,16 +75,12 @@ HANDED_OVER = (
     "# Core memory\n\n## memory.md\nL1 # Me\nL3\nL4 - a secret\n(2 more lines of this note left out: L5-L6)"
     f"\n\n({LEGEND})\n\n({BEHIND})"
 )
-XML = '<core>\n<note path="memory.md">\n<line at="1" kind="note">a secret</line>\n</note>\n</core>\n<behind>x</behind>'
 
 
-@pytest.mark.parametrize("inside", [HANDED_OVER, XML, "## sessions/opencode/ses_1 (2025-11-27)\nm12 said"])
-def test_a_frame_that_is_not_closed_goes_as_far_as_its_lines(inside: str) -> None:
-    for cut in (f"{OPENING}\n{inside}", framed(inside)[:-8]):
+def test_a_frame_that_is_not_closed_goes_to_the_end() -> None:
+    for cut in (f"{OPENING}\n{HANDED_OVER}\n\nWhy?", framed(HANDED_OVER)[:-8], html.escape(framed(HANDED_OVER))[:-18]):
         assert stripped(f"asked\n{cut}") == "asked\n\n"
-    assert stripped(f"asked\n{OPENING}\n{inside}\n\n# Mine\nWhy?") == "asked\n\n\n# Mine\nWhy?"
-    assert stripped(f"asked\n{html.escape(framed(inside))}, why?") == "asked\n\n, why?"
-    assert stripped(f"asked\n{html.escape(framed(inside))[:-18]}") == "asked\n\n"
+    assert stripped(f"asked\n{html.escape(framed(HANDED_OVER))}, why?") == "asked\n\n, why?"
 
 
 def test_a_frame_within_json_comes_off() -> None:
@@ -111,8 +107,6 @@ def test_a_frame_within_json_comes_off() -> None:
     [
         "What is <vault-memory> for?\nAnd who writes it?",
         "<vault-memory>\n## a.md\nL1 is where I write of it",
-        f"The line {OPENING} opens it.\nL12 is wrong.",
-        f"{OPENING}\nis how it begins.",
         f"escaped it is {json.dumps(OPENING)}, and it ends with {CLOSING}",
         f"In JSON it is {json.dumps(OPENING)[1:-1]} and then comes data.\nL1 begins it.",
         f'a list: "{json.dumps(OPENING)[1:-1]}", "{CLOSING}"',
@@ -132,7 +126,6 @@ def test_our_documents_are_known_however_they_are_printed(indent: int | None) ->
         assert stripped(f"asked {text} why?") == "asked \n why?"
         for end in range(40 + 20 * bool(indent), len(text)):
             assert "secret" not in stripped(text[:end])
-        assert stripped(f"{text[:-2]}\nwhy?").endswith("why?")
 
 
 @given(st.dictionaries(pieces.filter(lambda key: key != "vault-memory"), pieces, max_size=4), pieces)

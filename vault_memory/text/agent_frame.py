@@ -56,26 +56,9 @@ def _as_html(text: str) -> str:
     return "".join(_ESCAPES.get(char) or re.escape(char) for char in text)
 
 
-_LINES = "|".join(
-    (
-        r"# (?:Core memory|What was (?:summed up|noted) lately)\r?(?=\n|\Z)",
-        r"# What the notes (?:say about the question|hold of this project)\r?(?=\n|\Z)",
-        r"## (?:[^\n]{1,300}?\.md|sessions/\S++)(?: \([\d-]++\))?\r?(?=\n|\Z)",  # until 0.1.0 the day stood there
-        r"\([\d-]{10}\)\r?(?=\n|\Z)",
-        r"[Lm]\d++(?: [^\n]*+|\r?(?=\n|\Z))",
-        r"\(\d[^\n]{0,80} left out: L[L\d-]++\)",
-        r"\(W world, [^\n]{0,80}(?:\)|\Z)",
-        r"\(newer notes may be missing[^\n]{0,80}(?:\)|\Z)",
-        r"(?:<|&lt;)/?(?:core|summaries|project|passages|recent|note|line|left-out|behind)(?:[\s>/]|&gt;)[^\n]*+",
-        r"(?:(?:<|&lt;)/?[a-z-]*+|&[a-z]{0,2})\Z",
-        r"\r?(?=\n|\Z)",
-    )
-)
-"""Lines as they stand in a frame (context/prompt_sheet.py, and what the MCP server hands over); the last may be cut."""
-
 _FRAMED = re.compile(
     "|".join(
-        rf"{opening}(?:(?:(?!{opening}).)*?{closing}|(?:\r?\n[ \t]*+(?:{_LINES}))++)"
+        rf"{opening}.*?(?:{closing}|\Z)"
         for opening, closing in (map(re.escape, (OPENING, CLOSING)), map(_as_html, (OPENING, CLOSING)))
     ),
     re.DOTALL,
@@ -88,9 +71,6 @@ _ESCAPED = re.compile(
 """A frame within a text of JSON, as tools and hooks print one; if it is cut off there, it goes to the text's end."""
 _JSON = re.compile(rf'\{{\s*+(?:"{NAME}":\s*+{re.escape(json.dumps(NOTE))}|"schema":\s*+"{NAME}/[a-z]++@\d)')
 """How our documents begin, printed in one line or in many."""
-
-MAX_BROKEN = 100
-"""So many documents that are cut off are taken out of a text: each time json counts all lines before."""
 
 
 def framed(text: str) -> str:
@@ -115,23 +95,18 @@ def defused(text: str) -> str:
 def stripped(text: str) -> str:
     """The text without what this program handed over, a line break in place of each frame.
 
-    A frame that is not closed goes as far as lines are such as stand in one; what speaks of the tag stays as it is: it
-    may be somebody's own words.
+    One that is cut off takes all behind it along. What speaks of the tag without its note stays: it may be somebody's
+    own words.
     """
     return _without_json(_FRAMED.sub("\n", _ESCAPED.sub(" ", text)))
 
 
 def _without_json(text: str) -> str:
-    kept: list[str] = []
-    at = broken = 0
-    while broken < MAX_BROKEN and (match := _JSON.search(text, at)):
+    kept, at = list[str](), 0
+    while match := _JSON.search(text, at):
         kept += [text[at : match.start()], "\n"]
         try:
             at = json.JSONDecoder().raw_decode(text, match.start())[1]
-        except json.JSONDecodeError as error:
-            # In the middle of a text it holds, which no line's end stands in, or before.
-            end = text.find("\n", error.pos) if error.msg.startswith("Unterminated string") else error.pos
-            at, broken = end if end >= 0 else len(text), broken + 1
-        except RecursionError:
-            at = len(text)
+        except (json.JSONDecodeError, RecursionError):
+            return "".join(kept)
     return "".join((*kept, text[at:]))
