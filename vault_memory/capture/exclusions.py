@@ -21,12 +21,14 @@ GUESS = re.compile(
 """Marks what is said as a guess or a wish."""
 WISH = re.compile(
     joined(r"""
-    (?:\W|and |but |so |und |et |e |y |also )*(?:(?:i|we) (?:want|need|hope)|(?:i|we)'d like|let'?s|lets|
-    (?:ich|wir) (?:möchten?|will|wollen|brauchen?|hätten?)|(?:je|j'|on|nous) ?(?:veux|veut|voudrai\w|aimerai\w)|
-    (?:quiero|queremos|necesito|necesitamos|quero|queremos|queria|preciso))\b
+    (?:\W|and |but |so |und |et |e |y |also )*(?:(?:i|we) (?:want|need|hope|have to)|(?:i|we)'(?:d like|ll)|let'?s|lets|
+    (?:ich|wir) (?:möchten?|will|wollen|brauchen?|hätten?|muss|müssen)|(?:je|j'|on|nous) ?(?:veux|veut|voudrai\w|
+    aimerai\w|dois|doit)|
+    (?:voy|vamos) a |vou |(?:quiero|queremos|necesito|necesitamos|tengo que|tenemos que|a gente tem que|tenho que|
+    temos que|quero|queremos|queria|preciso))\b
 """)
 )
-"""Begins with what its speaker wants done now."""
+"""Begins with what its speaker wants done now, has to do, or will do."""
 _IF = re.compile(
     joined(r"""
     (?:\W|and |but |und |et |e |y |ok )*(?:if|when i|quand je|wenn|falls|si|se|were|should|had|
@@ -70,7 +72,7 @@ _PASSING = re.compile(
     (?:out|away|off|gone) (?:till|until)|(?:the|that) (?:first|second|third|last|other|next|latter|
     former)(?: one)?(?=[.,!]?$|,)|temporarily|vorübergehend|
     erstmal|vorerst|vorhin|soeben|bis morgen|nachher|später|nächste woche|danach|heute|^jetzt|gleich|diesmal|gestern|
-    gerade|im moment|diese woche|bis dahin|(?<!jeden )(?<!guten )morgen|pour l'instant|
+    gerade|im moment|diese woche|bis dahin|(?<!jeden )(?<!guten )morgen|pour (?:l'instant|le moment)|
     tout à l'heure|tout de suite|ce (?:soir|matin)|cet après-midi|
     aujourd'hui|demain|^maintenant|cette (?:fois|semaine)|en ce moment|por ahora|esta (?:tarde|noche|vez|
     semana)|hoy|mañana(?! siempre)|^ahora|ayer|de momento|por enquanto|hoje|amanhã|^agora|
@@ -82,6 +84,7 @@ _PASSING = re.compile(
 _GOING_ON = re.compile(r"\b(?:again|still|yet|wieder|noch|nochmal|encore|otra vez|todavía|aún|ainda|de novo)\b")
 """Goes on with what was spoken of."""
 _ONE_OFF = re.compile(
+    r"\b\d+ (?:out )?(?:of|von|sur|de) \d+\b|"
     r"\b(?:pid|process|job|run|invoice|line|pr|issue|ticket|order|commit|tag|build|zeile|ligne|linha|línea)\s+#?v?\d"
     r"|(?<![\w.:-])\d{5,}(?![\w:-])|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b"
 )
@@ -91,7 +94,9 @@ STATUS = re.compile(
     \b(?:(?:is|are|was|were|'s|be|looks?|seems?|got|keeps?) (?:\w+ )?(?:good|great|nice|bad|ugly|better|worse|
     pass(?:es|ed|ing)?|fail(?:s|ed|ing)|broken|
     green|red|fine|done|ready|wrong|right|missing|gone|stuck|empty|weird|odd|stale|ok|okay|crash(?:ed|ing)|hanging|
-    working|running|off)|keeps \w+ing|(?:tests?|build|pipeline)s? (?:fails?|pass(?:es)?|is|are)|
+    working|running|off)|keeps \w+ing|(?:(?:every|each) (?:single )?time|whenever) (?:i|you|it)|jedes ?mal,? wenn|
+    sobald ich|
+    chaque fois que|(?:cada|toda) vez que|(?:tests?|build|pipeline)s? (?:fails?|pass(?:es)?|is|are)|
     (?:it|that|this|es|das) (?:looks?|sounds?|feels?|seems?|klingt|sieht)|typo|err(?:or|ors|ored)|
     too (?:many|much)|takes forever|(?:nobody|no one) (?:knows|understands)|niemand weiß|personne ne sait|nadie sabe|
     ninguém sabe|(?:sind|ist) (?:\w+ ){0,2}(?:rot|grün|kaputt|fertig|falsch|leer)|(?:ne |

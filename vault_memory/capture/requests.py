@@ -53,7 +53,7 @@ WORDS = {
     "en": RequestWords(
         keep=r"""
             remember|memori[sz]e|retain|bear in mind|keep in mind|hang on to|hold on ?to|
-            (?:make|take|keep|leave|a) (?:a )?(?:mental )?(?:note|record)|
+            (?:make|take|keep|leave|a) (?:a )?(?:mental )?(?:note|record)(?! (?:on|in|under|next to) )|
             note(?=:| (?:this|that|it|down|to self|for))|(?:please|just|also) note|n\.?b\.?(?=:)|remind yourself|
             (?:jot|write|note|put|get|mark) (?:(?:this|that|it|these) )?down|make it a (?:rule|habit)|one to keep|
             (?:keep track|take note|store|log|record|save) (?:of )?the fact|it'?s (?:written|noted) down|

@@ -456,10 +456,23 @@ def lasting_part(sentence: str, grammar: Grammar) -> str:
     first = next((at for at, part in enumerate(parts) if not _drops(part, grammar, is_start=True)), len(parts))
     if any(_supposes(lowered(part), grammar) for part in parts[: first + 1]):
         return ""
+    if _is_symptom(parts, words_of(text), grammar):
+        return ""
     kept = "".join(takewhile(lambda part: not _drops(part, grammar, is_start=False), parts[first:])).rstrip(MARKS)
     if first > 0 and not _stands_alone(kept, grammar):
         return ""
     return kept if count_words(kept) >= MIN_WORDS else ""
+
+
+def _is_symptom(parts: Sequence[str], words: Sequence[str], grammar: Grammar) -> bool:
+    """Whether a sentence says what always happens together with when it did, or what to do about it now: "the printer
+    always eats a page, take the other one"."""
+    if grammar.has("ours", words) or not grammar.has("always every", words):
+        return False
+    if any(exclusions.is_passing(lowered(part)) for part in parts):
+        return True
+    is_told = not _drops(parts[0], grammar, is_start=True) and any(_drops(part, grammar, False) for part in parts[1:])
+    return is_told and grammar.has("always", words) and not grammar.has("mine", words)
 
 
 def _stands_alone(text: str, grammar: Grammar) -> bool:
@@ -509,7 +522,8 @@ def _is_order(clause: str, words: Sequence[str], grammar: Grammar, is_start: boo
         return False
     if words[0].endswith("s"):
         return False
-    if words[1] in grammar.openers or grammar.has("pointing interrogatives", words[1:2]):
+    object_words = [words[1], *islice(dropwhile(grammar.classes["idle"].__contains__, words[1:]), 1)]
+    if not grammar.openers.isdisjoint(object_words) or grammar.has("pointing interrogatives", object_words):
         return True
     if not is_start or len(words) <= MIN_WORDS:
         return False

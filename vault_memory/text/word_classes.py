@@ -121,7 +121,7 @@ LANGUAGES: Mapping[str, Language] = {
             wurde wurden worden würde würden kannst könnt konnte konnten könnte könnten musst müsst musste mussten
             müsste darfst dürft durfte durften dürfte sollst sollt sollte sollten will willst wollt wollen wollte
             wollten mag magst mögen möchte möchten tun tut gibt macht machen kommen
-            stehen liegen bleiben""",
+            stehen liegen bleiben erst zuerst solange sonst jetzt""",
     ),
     "fr": Language(
         determiners="""le la les l' un une des du au aux ce cette ces chaque tout tous toute toutes aucun aucune mon ma
