@@ -40,6 +40,8 @@ REPLACED = [
     ("Peter", "Lives in Zurich.", "Lives in Bern."),
     ("Peter", "Peter lives in Malmö.", "Peter moves from Malmö to Lund on 29 November, into the flat above the shop."),
     ("Peter", "Lives in Zurich.", "No longer lives in Zurich."),
+    ("Peter", "Peter now lives in Zurich.", "Peter no longer lives in Zurich; he moved to Bern."),
+    ("Peter", "Works at Google.", "Does not work at Google any more."),
     ("Peter", "Works at Google.", "Left Google in March."),
     ("Peter", "Prefers tea.", "Prefers coffee instead of tea."),
     ("Peter", "Prefers tea over coffee.", "Prefers coffee over tea."),

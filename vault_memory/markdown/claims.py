@@ -73,6 +73,8 @@ _SWITCHED = _clause(
     rf"{_ADVERBS}(?:switch|chang|migrat|mov|convert|relocat)\w*(?: (?:over|back|away))? from (?P<old>.+?)"
     r" to (?P<new>.+)"
 )
+_NO_LONGER = _clause(r"(?:is |are |am )?no longer (?P<rest>.+)")
+_NOT_ANY_MORE = _clause(r"(?:is|are|am|does|do)(?: not|n['’]t) (?P<rest>.+)")
 
 
 class _Clause(NamedTuple):
@@ -96,10 +98,9 @@ def claims(kind: str, subjects: Sequence[str], narrative: str, day: date | None 
     is_whole = len(sentences) == 1 and not _SEVERAL_CLAUSES.search(text)
     text = re.split(r"[;:]\s", text, maxsplit=1)[0]
     how = CHANGES if _CHANGE_WORD.search(text) else STATES
-    if _NEGATED.search(text):
-        return []
     text, start = _begun(_trimmed(text), day)
-    found = [claim._replace(start=start) for claim in _told(_Clause(text, tuple(subjects), is_whole, how))]
+    clause = _Clause(text, tuple(subjects), is_whole, how)
+    found = [claim._replace(start=start) for claim in (_ended if _NEGATED.search(text) else _told)(clause)]
     if kind == "experience":
         found = [claim._replace(whole=False) for claim in found if claim.how != STATES]
     return list(dict.fromkeys(found))
@@ -177,6 +178,16 @@ def _value(text: str) -> str:
     """The words of a value that tell: case folded, without articles."""
     words = re.findall(r"[\w%€$£.+#'’/:-]+", _trimmed(text.strip()).casefold())
     return " ".join(word.strip(".:'’") for word in words if word not in _ARTICLES)
+
+
+def _ended(clause: _Clause) -> Iterator[Claim]:
+    """What a sentence claims to be over: "no longer lives in Zurich", "does not use vim any more"."""
+    match = _NO_LONGER.fullmatch(clause.text)
+    if not match and clause.how == CHANGES:
+        match = _NOT_ANY_MORE.fullmatch(clause.text)
+    if match and _is_subject(clause, match):
+        plain = clause._replace(text=match["rest"], subjects=clause.subjects or ("i",))
+        yield from (claim._replace(how=ENDS) for claim in _told(plain))
 
 
 def _told(clause: _Clause) -> Iterator[Claim]:
