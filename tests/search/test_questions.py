@@ -72,6 +72,7 @@ QUESTIONS = [
     ("how late was the train to Hamburg?", "memory/2025-11-07.md", "146", 3),
     ("how much is Nora's hourly rate?", "bank/world.md", "950 kr an hour", 5),
     ("where is the spare key to Farah's flat?", "bank/world.md", "hook behind the stairs", 5),
+    ("which food must Bosun not get?", "memory.md", "gets no fish", 5),
     ("what did the chimney sweep say?", "memory/2025-11-26.md", "sweep", 5),
     ("when was the first fire in the stove?", ANY, "irst fire", 2),
     ("which commit fixed HO-212?", ANY, "c07e5d8", 5),

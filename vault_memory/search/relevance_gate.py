@@ -90,6 +90,9 @@ NEAR_SHARE = 0.6
 LEAST_ASKED_WEIGHT = 0.3
 """The weight of words that ask something of the names beside them: "hi" has .25, "morning" .29, "key" .33."""
 
+OFTEN_NAMED = 20
+"""A name in more passages says nothing of each by itself; one in fewer is rare, and what holds it is never weak."""
+
 TITLES = 200
 """In so many notes' titles a word is looked for."""
 
@@ -252,7 +255,10 @@ def _words(found: Candidates, finder: Finder, hits: Mapping[str, Collection[int]
                 for near, reach in neighbours(hit, found.passages):
                     reached[near] = max(reached.get(near, 0.0), share * reach)
         under = [above[phrase] for phrase in whole if phrase in above]
-        holders = [titled] if word in capitalised or word in of_entities else [reached, *under]
+        holders: list[Collection[int]] = [reached, *under]
+        if word in capitalised or word in of_entities:
+            direct = [] if passages > OFTEN_NAMED else [hits.get(phrase, ()) for phrase in whole]
+            holders = [titled, *direct]
         words.append(_Word(word, weight, is_name, 1.0 if passages else PART_SHARE, reached, holders))
     return words
 
