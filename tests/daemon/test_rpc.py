@@ -17,7 +17,7 @@ from rpc_server import NOTE, PATIENCE_SECONDS, Raw, Served, request, served
 
 from vault_memory.daemon.client import LONGEST_REQUEST_BYTES, call
 from vault_memory.daemon.rpc import MAX_CONNECTIONS
-from vault_memory.errors import BusyError, NotRunningError, RefusedError, VaultMemoryError
+from vault_memory.errors import NotRunningError, RefusedError, VaultMemoryError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 
@@ -227,11 +227,6 @@ def start_in_vain(path: Path, expected: type[VaultMemoryError]) -> None:
     with pytest.raises(expected):
         server.start(path)
     server.close()
-
-
-def test_a_second_server_is_refused_and_the_first_goes_on(server: Served) -> None:
-    start_in_vain(server.path, BusyError)
-    assert lives(server)
 
 
 def test_anything_else_at_the_address_is_left_alone(path: Path) -> None:

@@ -6,13 +6,11 @@ other user enters the folder of the socket. Nothing wakes up while nobody asks.
 """
 
 import contextlib
-import errno
 import hmac
 import json
 import logging
 import os
 import socket
-import stat
 import threading
 import time
 import traceback
@@ -52,9 +50,8 @@ class Server:
     def start(self, path: Path) -> None:
         """Listen at an address of `client.socket_path`; a socket that a killed daemon left there is taken away.
 
-        With the ending `.port` the address is a loopback port, and the file holds port and token. Raises BusyError
-        when another process listens there, RefusedError where folder or file are not this user's own, VaultMemoryError
-        where the socket cannot be made.
+        With the ending `.port` the address is a loopback port, and the file holds port and token. Raises RefusedError
+        where folder or file are not this user's own, VaultMemoryError where the socket cannot be made.
         """
         client.prepare(path)
         _remove_stale(path)
@@ -241,18 +238,12 @@ def _error(number: object, code: int, sentence: str, exit_code: int = 2, next_st
 
 
 def _remove_stale(path: Path) -> None:
-    """Take away what a killed daemon left at this address; raises RefusedError, BusyError for anything else."""
-    try:
-        info = os.lstat(path)
-    except OSError:
+    """Take away what a killed daemon left at this address: the vault's lock tells that none is alive.
+
+    Raises RefusedError for anything else.
+    """
+    if not os.path.lexists(path):
         return
     if not client.is_own(path):
         raise RefusedError(f"{path} is there and is not the daemon's socket.", "Find out what it is, and remove it.")
-    if stat.S_ISSOCK(info.st_mode):
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-            probe.settimeout(1.0)
-            failed = probe.connect_ex(str(path))
-        # Any other error, as of a full backlog: somebody is there and has not got round to it.
-        if failed not in (errno.ECONNREFUSED, errno.ENOENT):
-            raise BusyError(f"Another process listens at {path}.", "`memory status` tells which daemon runs.")
     path.unlink(missing_ok=True)
