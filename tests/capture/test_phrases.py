@@ -9,6 +9,12 @@ from vault_memory.capture.statements import SessionTurn, Statement, find_stateme
 
 LANGUAGES = ("en", "de", "fr", "es", "pt")
 
+
+def stated(said: list[SessionTurn]) -> list[Statement]:
+    """What a session's user stated and did not take back."""
+    return [one for one in find_statements(said, LANGUAGES) if not one.is_taken_back]
+
+
 REQUESTS = r"""
 from here on out call me Robin, not Robert
 please don't ever forget that the museum is closed on mondays
@@ -240,7 +246,7 @@ def _phrases(table: str) -> list[str]:
 def _found(text: str) -> list[Statement]:
     """What a message states in the middle of a session."""
     before = [SessionTurn(1, True, "have a look at the parser"), SessionTurn(2, False, "Done.")]
-    return find_statements([*before, SessionTurn(3, True, f"ok good. {text}")], LANGUAGES)
+    return stated([*before, SessionTurn(3, True, f"ok good. {text}")])
 
 
 @pytest.mark.parametrize("text", _phrases(REQUESTS))
@@ -279,7 +285,7 @@ def test_what_is_taken_back_at_once_is_not_kept(text: str) -> None:
         SessionTurn(2, False, "Done."),
         SessionTurn(3, True, "Actually no, scrap that."),
     ]
-    assert find_statements(said, LANGUAGES) == []
+    assert stated(said) == []
 
 
 REFUSALS = r"""
@@ -334,13 +340,13 @@ kom inte ihåg att min lön är 5000 euro
 
 @pytest.mark.parametrize("text", [line.replace(r"\n", "\n") for line in REFUSALS.strip().splitlines()])
 def test_who_asks_not_to_remember_is_obeyed(text: str) -> None:
-    assert find_statements([SessionTurn(1, True, text)], LANGUAGES) == []
+    assert stated([SessionTurn(1, True, text)]) == []
     assert list(find_log_statements(text.replace("\n", " "), 1, LANGUAGES)) == []
 
 
 def test_a_later_wish_not_to_remember_takes_back_what_was_said_before() -> None:
     said = [SessionTurn(1, True, "Remember that the deal with Acme closes in May."), SessionTurn(2, False, "Noted.")]
-    assert find_statements([*said, SessionTurn(3, True, "no, don't remember that")], LANGUAGES) == []
+    assert stated([*said, SessionTurn(3, True, "no, don't remember that")]) == []
 
 
 @pytest.mark.parametrize(
@@ -360,7 +366,7 @@ def test_a_later_wish_not_to_remember_takes_back_what_was_said_before() -> None:
     ],
 )
 def test_a_negation_that_is_no_refusal_asks_all_the_same(text: str) -> None:
-    assert [one.is_request for one in find_statements([SessionTurn(1, True, text)], LANGUAGES)] == [True]
+    assert [one.is_request for one in stated([SessionTurn(1, True, text)])] == [True]
 
 
 @pytest.mark.parametrize(
@@ -395,7 +401,7 @@ def test_a_negation_that_is_no_refusal_asks_all_the_same(text: str) -> None:
 )
 def test_what_corrects_a_request_takes_its_place(said: str, corrected: str, kept: str) -> None:
     turns = [SessionTurn(1, True, said), SessionTurn(2, False, "Noted."), SessionTurn(3, True, corrected)]
-    found = find_statements(turns, LANGUAGES)
+    found = stated(turns)
     assert [(one.text, one.message, one.is_request) for one in found] == ([(kept, 3, True)] if kept else [])
 
 
@@ -416,7 +422,7 @@ def test_what_corrects_a_request_takes_its_place(said: str, corrected: str, kept
     ],
 )
 def test_letters_and_quotations_are_nobodys_request(text: str) -> None:
-    assert find_statements([SessionTurn(1, True, text)], LANGUAGES) == []
+    assert stated([SessionTurn(1, True, text)]) == []
 
 
 @pytest.mark.parametrize(
@@ -427,7 +433,7 @@ def test_letters_and_quotations_are_nobodys_request(text: str) -> None:
     ],
 )
 def test_a_greeting_alone_makes_no_letter(text: str) -> None:
-    assert [one.is_request for one in find_statements([SessionTurn(1, True, text)], LANGUAGES)] == [True]
+    assert [one.is_request for one in stated([SessionTurn(1, True, text)])] == [True]
 
 
 @pytest.mark.parametrize(
@@ -441,4 +447,4 @@ def test_a_greeting_alone_makes_no_letter(text: str) -> None:
     ],
 )
 def test_a_clause_with_its_verb_last_becomes_a_main_clause_or_a_quotation(asked: str, stored: str) -> None:
-    assert [one.text for one in find_statements([SessionTurn(1, True, asked)], LANGUAGES)] == [stored]
+    assert [one.text for one in stated([SessionTurn(1, True, asked)])] == [stored]

@@ -13,7 +13,8 @@ LANGUAGES = ("en", "de", "fr", "es", "pt")
 def kept(*said: tuple[str, str], languages: tuple[str, ...] = LANGUAGES) -> list[tuple[str, str]]:
     """(category, text) of what the user stated; each message is its speaker's letter and its text."""
     messages = [SessionTurn(number, who == "U", text) for number, (who, text) in enumerate(said, start=1)]
-    return [(one.cue.category, one.text) for one in find_statements(messages, languages)]
+    found = find_statements(messages, languages)
+    return [(one.cue.category, one.text) for one in found if not one.is_taken_back]
 
 
 @pytest.mark.parametrize(

@@ -14,14 +14,13 @@ from typing import NamedTuple
 
 from vault_memory.capture import sources
 from vault_memory.capture.captured_proposals import OpenProposal
-from vault_memory.capture.log_statements import find_log_statements
+from vault_memory.capture.log_statements import NAME_DAYS, find_log_statements, find_names, names_within
 from vault_memory.capture.model_engine import model_decision, model_statements
 from vault_memory.capture.own_words import unquoted
-from vault_memory.capture.prose_names import NAME_DAYS, find_names, names_within
 from vault_memory.capture.requests import is_off_the_record
 from vault_memory.capture.scores import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
 from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
-from vault_memory.capture.statements import ANSWER, PREFERENCE, SessionReview, SessionTurn, Statement, review_statements
+from vault_memory.capture.statements import ANSWER, PREFERENCE, SessionReview, SessionTurn, Statement, find_statements
 from vault_memory.capture.work_log import NO_TITLE, SessionDay
 from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import builtin
@@ -329,7 +328,7 @@ class _Judge:
 
     def _statements(self, said: Sequence[SessionTurn], done: int) -> list[Statement]:
         """What a session states: requests by their words, all else by the model where one answers, else by cues."""
-        found = review_statements(said, self._languages)
+        found = find_statements(said, self._languages)
         if self._writer is None or self._writer.is_over:
             return found
         try:

@@ -204,12 +204,7 @@ class Spoken(NamedTuple):
 
 
 def find_statements(messages: Sequence[SessionTurn], languages: tuple[str, ...]) -> list[Statement]:
-    """What a session's user stated that is worth keeping, in the order in which it was said."""
-    return [one for one in review_statements(messages, languages) if not one.is_taken_back]
-
-
-def review_statements(messages: Sequence[SessionTurn], languages: tuple[str, ...]) -> list[Statement]:
-    """The same, with what they took back."""
+    """What a session's user stated that is worth keeping, or took back, in the order in which it was said."""
     words = [word for said in messages if said.by_user for word in words_of(said.text[:TYPED_CHARS])]
     spoken = Spoken(languages, language_of(words, languages))
     found: list[Statement] = []
