@@ -90,8 +90,9 @@ NEAR_SHARE = 0.6
 LEAST_ASKED_WEIGHT = 0.3
 """The weight of words that ask something of the names beside them: "hi" has .25, "morning" .29, "key" .33."""
 
-OFTEN_NAMED = 20
-"""A name in more passages says nothing of each by itself; one in fewer is rare, and what holds it is never weak."""
+RARE_PASSAGES = 20
+"""Passages that contain a word found in at most this many of them, and never beside another word of the question, are
+not weak: they are all there is about it."""
 
 TITLES = 200
 """In so many notes' titles a word is looked for."""
@@ -255,10 +256,7 @@ def _words(found: Candidates, finder: Finder, hits: Mapping[str, Collection[int]
                 for near, reach in neighbours(hit, found.passages):
                     reached[near] = max(reached.get(near, 0.0), share * reach)
         under = [above[phrase] for phrase in whole if phrase in above]
-        holders: list[Collection[int]] = [reached, *under]
-        if word in capitalised or word in of_entities:
-            direct = [] if passages > OFTEN_NAMED else [hits.get(phrase, ()) for phrase in whole]
-            holders = [titled, *direct]
+        holders = [titled] if word in capitalised or word in of_entities else [reached, *under]
         words.append(_Word(word, weight, is_name, 1.0 if passages else PART_SHARE, reached, holders))
     return words
 
@@ -271,10 +269,12 @@ def _find_weak(
 
     Where more is asked than a name, so is what holds nothing else, which is near in meaning to whatever is asked of it.
     """
-    telling = set[int]().union(*(each for word in words if word.weight for each in word.holders))
+    held = {w.word: {i for p in phrases_of([w.word]) for i in hits.get(p.casefold(), ())} for w in words}
+    others = {word: set[int]().union(*(held[other] for other in held if other != word)) for word in held}
+    rare = (own for word, own in held.items() if len(own) <= RARE_PASSAGES and own.isdisjoint(others[word]))
+    telling = set[int]().union(*(each for word in words if word.weight for each in word.holders), *rare)
     if not telling:
         return frozenset()
-    held = {w.word: {i for p in phrases_of([w.word]) for i in hits.get(p.casefold(), ())} for w in words}
     names = [word.word for word in words if word.is_name]
     bare = set[int]()
     if names and len(names) < len(words):
