@@ -19,7 +19,7 @@ from vault_memory.markdown.note import BLANK, CODE, COMMENT, HEADING, TEXT, Note
 from vault_memory.text import date_finder
 from vault_memory.text.calendar_days import Span
 from vault_memory.text.date_grammar import parse_t
-from vault_memory.text.scope_syntax import agent_project, is_scope, no_scope, normal_scope
+from vault_memory.text.scope_syntax import NO_SCOPE, agent_project, is_scope, normal_scope
 
 KINDS = {"W": "world", "B": "experience", "O": "opinion", "S": "observation"}
 """The letter of a fact and its kind in answers."""
@@ -213,7 +213,7 @@ def _notices(rest: str, names: list[str], by: str | None, scope: str | None) -> 
     if by == provenance.UNCLEAR:
         yield f"`by=` is none of {provenance.KNOWN}: it counts as from outside"
     if scope and not is_scope(scope):
-        yield f"`scope={scope}` {no_scope(scope)}"
+        yield f"`scope={scope}` {NO_SCOPE}"
     if rest and names:
         yield f"`@{names[-1]} {rest}` gives the entity {names[-1]}: write `@[[{names[-1]} {rest}]]`"
 

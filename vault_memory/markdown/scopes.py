@@ -16,12 +16,12 @@ from vault_memory.markdown.note import BLANK, HEADING, TEXT, Note, Problem
 from vault_memory.text.scope_syntax import (
     AGENT_NOTES,
     GLOBAL,
+    NO_SCOPE,
     UNREADABLE_SCOPE,
     Folders,
     agent_project,
     folder_key,
     is_scope,
-    no_scope,
     normal_scope,
 )
 
@@ -88,15 +88,13 @@ class _Item:
 def scope_problems(note: Note) -> Iterator[Problem]:
     """What is wrong with the scopes that a note, and its fields, name."""
     if said := _named_scope(note.properties):
-        if normal_scope(said) == UNREADABLE_SCOPE:
-            yield Problem(note.path, 1, "its `scope` cannot be read: no agent sees the note", "warning")
-        elif not is_scope(said):
-            yield Problem(note.path, 1, f"`scope: {said:.80}` {no_scope(said)}", "warning")
+        if not is_scope(said):
+            yield Problem(note.path, 1, f"`scope: {said:.80}` {NO_SCOPE}", "warning")
     elif any(guarded(key) == "scope" for key in note.properties):
         yield Problem(note.path, 1, "`scope` names no scope: it counts for nothing", "warning")
     for number, said in _fields(note):
         if not is_scope(said):
-            yield Problem(note.path, number, f"`scope:: {said:.80}` {no_scope(said)}")
+            yield Problem(note.path, number, f"`scope:: {said:.80}` {NO_SCOPE}")
 
 
 def _fields(note: Note) -> Iterator[tuple[int, str]]:

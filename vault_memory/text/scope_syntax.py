@@ -8,6 +8,8 @@ UNREADABLE_SCOPE = "custom:unreadable"
 """What was meant to be private and does not say for whom: nobody asks for it by chance."""
 
 SCOPES = "global, agent:<id>, project:<id>, user:<id> or custom:<name>"
+NO_SCOPE = f"is none of {SCOPES}: no agent sees it"
+"""What is to be said of a scope that is none."""
 _SCOPE_FORM = re.compile(r"global|(?:agent|project|user|custom):\S+")
 
 Folders = tuple[tuple[str, str], ...]
@@ -22,13 +24,6 @@ def normal_scope(text: str) -> str:
     text = text.strip()
     kind, colon, name = text.partition(":")
     return f"{kind}{colon}{name.casefold()}" if is_scope(text) else f"custom:{text.casefold()}"
-
-
-def no_scope(text: str) -> str:
-    """What is to be said of a scope that is none: who may still see what names it."""
-    taken = normal_scope(text)
-    opened = f" unless MEMORY_SCOPE names {taken:.80}" if is_scope(taken) and "," not in taken else ""
-    return f"is none of {SCOPES}: no agent sees it{opened}"
 
 
 def is_scope(text: str) -> bool:
