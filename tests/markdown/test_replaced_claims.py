@@ -10,7 +10,7 @@ from steps import steps
 from vaults import fill, memory
 
 from vault_memory.markdown import replaced_claims
-from vault_memory.markdown.claims import claims, denials
+from vault_memory.markdown.claims import claims, date_in, denials, plans
 from vault_memory.markdown.facts import facts
 from vault_memory.markdown.note import Problem
 from vault_memory.markdown.parse import parse
@@ -204,6 +204,12 @@ def test_twice_as_many_claims_take_about_twice_the_steps(text: str, day: int | N
         )
 
     assert taken(800) < 3 * taken(400)
+
+
+@pytest.mark.parametrize("piece", ["is ", " ", "since ", "moved from a "])
+def test_a_long_odd_fact_takes_linear_time(piece: str) -> None:
+    text, day = "x" + piece * (100_000 // len(piece)) + "x", date.fromordinal(DAY)
+    assert date_in(text, day) is None and list(plans(text, day, None)) == []
 
 
 def test_a_long_chain_is_put_in_order_at_once() -> None:

@@ -40,7 +40,7 @@ _ADVERBS_AT_END = re.compile(
 """Adverbs that are no part of a value and bound nothing."""
 
 _HOLDS_FROM = re.compile(
-    r"[\s,]+(?P<how>since|as of|from|starting(?: from| in| on)?|effective) (?P<day>\S+(?: \S+){0,3})$", re.I
+    r"(?<![\s,])[\s,]+(?P<how>since|as of|from|starting(?: from| in| on)?|effective) (?P<day>\S+(?: \S+){0,3})$", re.I
 )
 
 _PRONOUNS = frozenset("he she they it i we".split())  # noqa: SIM905
@@ -130,7 +130,7 @@ def plans(narrative: str, told: date, occurred: date | None) -> Iterator[Claim]:
     text = _MARKUP.sub(lambda m: m[1] or "", narrative.strip())
     if occurred and occurred > told:
         yield Claim(f"{PLANNED}:{occurred}", _value(text), STATES, start=told)
-    moved = _PUT_OFF.match(text)
+    moved = _PUT_OFF.match(text[:MAX_CHARS])
     span = date_finder.days_alone(moved["old"], told) if moved else None
     if moved and span:
         yield Claim(f"{PLANNED}:{span.start}", _value(moved["what"]), ENDS, start=told)
