@@ -85,6 +85,8 @@ def test_what_is_asked_supposed_quoted_passing_or_secret_is_none(text: str) -> N
         "for this go always count the second row as the header",
         "the office scanner always eats the first page, it's been like that since lunch, so send me a photo",
         "every time i open the preview the cursor jumps to the top of each page",
+        "the copier on the third floor never staples since they moved it, so bring me everything loose",
+        "skip everything below the line, that was only for my own notes",
         "47 of 60, that's all of them minus the ones without a date",
         "der drucker zieht immer zwei blätter ein, nimm solange den anderen im flur",
         "on n'a plus de papier, envoie tout en pdf pour le moment",

@@ -94,7 +94,8 @@ STATUS = re.compile(
     \b(?:(?:is|are|was|were|'s|be|looks?|seems?|got|keeps?) (?:\w+ )?(?:good|great|nice|bad|ugly|better|worse|
     pass(?:es|ed|ing)?|fail(?:s|ed|ing)|broken|
     green|red|fine|done|ready|wrong|right|missing|gone|stuck|empty|weird|odd|stale|ok|okay|crash(?:ed|ing)|hanging|
-    working|running|off)|keeps \w+ing|(?:(?:every|each) (?:single )?time|whenever) (?:i|you|it)|jedes ?mal,? wenn|
+    working|running|off)|keeps \w+ing|(?:(?:every|each) (?:single )?time|whenever) (?:i|you|it)|(?:jedes ?mal|
+    immer),? wenn ich|
     sobald ich|
     chaque fois que|(?:cada|toda) vez que|(?:tests?|build|pipeline)s? (?:fails?|pass(?:es)?|is|are)|
     (?:it|that|this|es|das) (?:looks?|sounds?|feels?|seems?|klingt|sieht)|typo|err(?:or|ors|ored)|

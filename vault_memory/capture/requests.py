@@ -329,7 +329,7 @@ _DENIAL = re.compile(
 )
 """Begins the answer of somebody who does not want what was asked."""
 
-_REPORTING = frozenset(("told", "asked", "said", "why", "did", "warum", "pourquoi"))
+_REPORTING = frozenset(("told", "asked", "said", "why", "did", "was", "were", "war", "warum", "pourquoi"))
 _SUPPOSING = frozenset(("if", "wenn", "falls", "si", "se"))
 """What tells of a request, or supposes it."""
 _ASKING = frozenset(

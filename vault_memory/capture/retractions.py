@@ -26,7 +26,8 @@ RETRACTIONS, RETRACTION_CHARS = 20, 300
 RETRACTION = re.compile(
     joined(r"""
         \b(?:jk|(?:just )?kidding|scrap|(?:delete|erase|remove|drop) (?:that|it|this)|
-    forget (?:that|it|about|what|the|everything|my)|after all|ignore (?:that|it|this|what i)|strike that|cancel that|
+    forget (?:that|it|about|what|the|everything|my)|after all|ignore (?:that|it|this|what i)|ni caso|strike that|
+    cancel that|
     correction|my mistake|i misspoke|let'?s not|on reflection|never ?mind|actually,? no|wait,? no|no,? wait|
     hm+,? wait|argh,? no|undo that|i was wrong|scratch that|on second thoughts?|take (?:it|that) back|disregard|
     bin (?:that|it)|drop the idea|got (?:it|that) wrong|or rather|ignore my|changed my mind|doch nicht|doch lieber|

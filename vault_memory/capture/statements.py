@@ -67,7 +67,7 @@ _NAME_WITHIN = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][a-z]{2,}")
 
 _OPENING = re.compile(
     r"^(?:(?:ok(?:ay)?|oh|ah|ach|hm+|and|but|aber|mais|mas|pero|also|well|btw|fyi|omg|argh|ta|nah|nope|yes|yep"
-    r"|yeah|exactly|exact|right|ja|genau|gut|und|oui|et|bom|e|o|olha|sim|y|sí|bueno|en|top|cool|nice"
+    r"|yeah|exactly|exact|right|ja|genau|gut|und|oui|et|bom|e|olha|sim|y|sí|bueno|en|top|cool|nice"
     r"|(?:no|nein|nee|non|não|so|ah non|first|second|third)(?=[,.:!]))\b[,.:!]*\s+)+",
     re.IGNORECASE,
 )
@@ -123,7 +123,27 @@ _LASTING = "always every denying"
 """What may stand for a verb: "static types everywhere"."""
 _ANDS = frozenset(("and", "or", "und", "oder", "et", "ou", "y"))
 _PLEASE = frozenset(("please", "bitte"))
-_LINKS = frozenset(("and", "then", "just", "und", "dann", "et", "puis", "y", "luego", "e", "depois"))
+_LINKS = frozenset(
+    (
+        "and",
+        "then",
+        "just",
+        "so",
+        "also",
+        "donc",
+        "alors",
+        "así",
+        "então",
+        "und",
+        "dann",
+        "et",
+        "puis",
+        "y",
+        "luego",
+        "e",
+        "depois",
+    )
+)
 """What may stand before an order, where it goes on with one."""
 _DONT = frozenset(("don't", "dont"))
 _COPULAS = frozenset(("is", "are", "ist", "sind", "est", "sont", "es", "son", "é", "são", "was", "war", "era", "foi"))
@@ -474,7 +494,7 @@ def _stands_alone(text: str, grammar: Grammar) -> bool:
     """Whether what a sentence says behind a clause that was dropped says something without that."""
     words = words_of(text)
     hangs = words[:1] != ["so"] and grammar.has("reasons interrogatives", words[:1])
-    hangs = hangs or words[:1] == ["dass"] or words[:2] == ["so", "that"]
+    hangs = hangs or words[:1] in (["dass"], ["que"]) or words[:2] == ["so", "that"]
     return not hangs and text.count("(") >= text.count(")")
 
 
@@ -509,13 +529,14 @@ def _is_order(clause: str, words: Sequence[str], grammar: Grammar, is_start: boo
     if (
         words[0] in grammar.openers
         or grammar.has("wishes changes", words[:1])
+        or grammar.past.fullmatch(words[0])
         or not words[0][0].isalpha()
         or (clause[0].isupper() and not is_start)
     ):
         return False
     if len(words) < 2 or words[1] in _ANDS or grammar.has("verbs duty denying", words[1:2]):
         return False
-    if words[0].endswith("s"):
+    if words[0].endswith(("s", "ing")):
         return False
     object_words = [words[1], *islice(dropwhile(grammar.classes["idle"].__contains__, words[1:]), 1)]
     if not grammar.openers.isdisjoint(object_words) or grammar.has("pointing interrogatives", object_words):
