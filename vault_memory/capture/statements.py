@@ -145,6 +145,8 @@ _LINKS = frozenset(
     )
 )
 """What may stand before an order, where it goes on with one."""
+_NO_ORDER = re.compile(r".*s|\w{3,}ing")
+"""How no order ends: a thing or several, or what somebody is doing."""
 _DONT = frozenset(("don't", "dont"))
 _COPULAS = frozenset(("is", "are", "ist", "sind", "est", "sont", "es", "son", "é", "são", "was", "war", "era", "foi"))
 
@@ -536,7 +538,7 @@ def _is_order(clause: str, words: Sequence[str], grammar: Grammar, is_start: boo
         return False
     if len(words) < 2 or words[1] in _ANDS or grammar.has("verbs duty denying", words[1:2]):
         return False
-    if words[0].endswith(("s", "ing")):
+    if _NO_ORDER.fullmatch(words[0]):
         return False
     object_words = [words[1], *islice(dropwhile(grammar.classes["idle"].__contains__, words[1:]), 1)]
     if not grammar.openers.isdisjoint(object_words) or grammar.has("pointing interrogatives", object_words):
