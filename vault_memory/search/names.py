@@ -21,7 +21,6 @@ class Names:
         self._notes: dict[str, list[str]] = {}
         self._same: dict[str, list[tuple[str, str]]] = {}  # path of a note → the names that mean it alone
         self._known_as: dict[str, str] = {}  # path of a note → the slug it is known by
-        self._mentioned: dict[str, bool] = {}
         rows = note_queries.page_names(store)
         self.pages = {_own(path): path for path, *_ in reversed(rows)}
         """The path of each entity's page, by its slug; the first where two pages share a name."""
@@ -62,10 +61,10 @@ class Names:
 
     def _most_telling(self, path: str) -> str:
         own = _own(path)
-        if self._joining(own) == path and self._is_mentioned(own):
+        if self._joining(own) == path and note_queries.is_mentioned(self._store, own):
             return own  # mostly so, and the other names need not be read
         slugs = [slug for _, slug in self._joined(path)]
-        return next(filter(self._is_mentioned, slugs), slugs[0])
+        return next((slug for slug in slugs if note_queries.is_mentioned(self._store, slug)), slugs[0])
 
     def _joining(self, name: str) -> str:
         """The path of the note that joins a name to its others; "" where several have that file name, or a page it."""
@@ -82,11 +81,6 @@ class Names:
             alone = [each for each in names if self._joining(each[1]) == path]
             self._same[path] = sorted(alone, key=lambda each: each[1] != _own(path))
         return self._same[path] if path else []
-
-    def _is_mentioned(self, slug: str) -> bool:
-        if slug not in self._mentioned:
-            self._mentioned[slug] = note_queries.is_mentioned(self._store, slug)
-        return self._mentioned[slug]
 
     def note(self, name: str) -> str:
         """The path of the one note that a name means which no entity's page has; "" for none, or several aliases."""
