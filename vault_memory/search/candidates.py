@@ -66,9 +66,9 @@ so many what lies beyond the pool is counted: of more it is said at least."""
 NAMING_POOL, HALF_A_YEAR = 50, 183
 """Passages that name the day or month in words, at most; without a year that of the nearest, by when it was written."""
 
-OCCURRED_FIT, LAST_FIT, OUTSIDE_FIT = 0.7, 0.4, 0.2
-"""How well fits what was told at another time about the days in question, the last in the order, and at the most what
-lies outside; the first in the order fits wholly."""
+NAMING_FIT, LAST_FIT, OUTSIDE_FIT = 0.7, 0.4, 0.2
+"""How well fits what names the day in question, the last in the order, and at the most what lies outside; the first in
+the order fits wholly."""
 
 
 class Candidates(NamedTuple):
@@ -467,12 +467,10 @@ class Finder:
             start = end = window.middle
         fits: dict[int, float] = {}
         for passage_id, day, occurred in self.search.days(found.passages):
-            told = _fit((day, day), start, end, soft) if day else 0.0
-            happened = _fit(occurred, start, end, soft) if occurred else 1.0
-            told *= 1.0 if happened == 1.0 else OCCURRED_FIT
-            fits[passage_id] = max(told, OCCURRED_FIT * happened if occurred else 0.0)
+            spans = [(day, day) if day else None, occurred]
+            fits[passage_id] = max((_fit(span, start, end, soft) for span in spans if span), default=0.0)
         if found.query.named:
-            fits |= {i: max(fits[i], OCCURRED_FIT) for i in found.temporal if i in fits}
+            fits |= {i: max(fits[i], NAMING_FIT) for i in found.temporal if i in fits}
         if not found.only_time:
             return fits
         return {i: OUTSIDE_FIT * fit for i, fit in fits.items()} | in_order(found.temporal)
