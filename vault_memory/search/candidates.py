@@ -50,8 +50,8 @@ OPENING, PAGE_SHARE = 3, 2.4
 """So many passages open an entity's page, and are this much more about it than a fact that mentions it: .02 of the
 titles' reciprocal rank."""
 
-NEAREST, TOGETHER = 3, 1.2
-"""A note points where so many of its passages nearest to the question do, and nearer than each: they point apart."""
+TOGETHER = 1.5
+"""How much nearer a note points than its passages do, which point apart."""
 
 MOST_ALIKE = 5
 """So many are looked at of the passages of many notes that say the same in the same words."""
@@ -486,11 +486,11 @@ class Finder:
 
 
 def note_cosines(cosine: Mapping[int, float], passages: Mapping[int, Candidate]) -> dict[int, float]:
-    """How near each note is to the question, by the nearest of its candidates."""
+    """How near the candidates of each note point together, about: the sum of vectors is nearer than their mean."""
     by_note: dict[int, list[float]] = defaultdict(list)
-    for i, own in sorted(cosine.items(), key=lambda pair: -pair[1]):
+    for i, own in cosine.items():
         by_note[passages[i].note_id].append(own)
-    return {note: TOGETHER * sum(own[:NEAREST]) / len(own[:NEAREST]) for note, own in by_note.items()}
+    return {note: TOGETHER * sum(own) / len(own) for note, own in by_note.items()}
 
 
 def _fit(told: tuple[date, date], start: date, end: date, soft: timedelta) -> float:
