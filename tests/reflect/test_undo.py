@@ -54,7 +54,7 @@ def test_an_option_that_does_not_go_with_undo_is_an_error_and_nothing_is_undone(
 ) -> None:
     before = texts(root)
     said = call("--vault", str(root), "reflect", "--undo", *option)
-    assert (said.code, option[0] in said.err, "memory reflect --undo" in said.err) == (2, True, True)
+    assert (said.code, "--undo takes --dry-run and --force alone: nothing was undone" in said.err) == (2, True)
     assert texts(root) == before
 
 
