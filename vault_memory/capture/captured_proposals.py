@@ -81,8 +81,6 @@ class PageAnswers(NamedTuple):
     lines: Mapping[str, ProposalLine] = {}
     others: Mapping[str, Sequence[str]] = {}
     """A person's own lines in the block, by the name of the proposal that they stand behind ("": before all)."""
-    outside: frozenset[str] = frozenset()
-    """The names of those whose line somebody moved out of the block."""
     beside: frozenset[str] = frozenset()
     """The names of those whose line `instead of …` somebody deleted."""
 
@@ -99,9 +97,8 @@ def read_answers(page: Page, shown: Sequence[OpenProposal]) -> PageAnswers:
     ticked = {name: one.text for name, one in found.items() if one.mark == TICK}
     refused = frozenset(name for name, one in found.items() if one.mark == REFUSAL)
     standing = {name: one for name, one in found.items() if name not in refused}
-    within = frozenset(one.name for one in inside)
     told = PageAnswers(
-        ticked, refused, lines=standing, others=others, outside=frozenset(found) - within, beside=within - instead,
+        ticked, refused, lines=standing, others=others, beside=frozenset(one.name for one in inside) - instead,
     )  # fmt: skip
     gone = wanted - found.keys()
     # A line without its name may be any of those that are gone.
@@ -152,14 +149,13 @@ def compose(
     ConflictError where the markers are broken.
     """
     page = read_page(path, before if before is not None else b"# Proposals\n", BLOCK)
-    inside = [one for one in proposals if one.name not in answers.outside]
     texts = list(answers.others.get("", ()))
-    for one in inside:
+    for one in proposals:
         texts.append(answers.lines[one.name].line if one.name in answers.lines else line(one))
         if one.replaces in old and one.name not in answers.beside:
             texts.append("  instead of ~~{}~~ — {}".format(*old[one.replaces]))
         texts += answers.others.get(one.name, ())
-    behind = {"", *(one.name for one in inside)}
+    behind = {"", *(one.name for one in proposals)}
     texts += (text for name, own in answers.others.items() if name not in behind for text in own)
     body = "\n".join(texts).strip("\n").split("\n") if texts else []
     lines = [_HEADING, "", *([_INTRO, "", *body] if body else [_NONE])]
