@@ -129,7 +129,7 @@ def undone_text(undone: "UndoReport", dry_run: bool) -> str:
     dry = " (dry run: nothing was written)" if dry_run else ""
     lines = [f"  {'-' if back.text is None else '~'} {clean(back.path)}" for back in undone.backs]
     kept = [f"  = {clean(path)}: changed since, left as it is" for path in undone.kept]
-    return "\n".join([f"{undone.run} undone: {', '.join(parts)}{dry}.", *lines, *kept])
+    return "\n".join([f"{undone.run} undone: {', '.join(parts) or 'no note changed'}{dry}.", *lines, *kept])
 
 
 def _wrapped(sentence: str) -> list[str]:
