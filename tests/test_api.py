@@ -23,6 +23,7 @@ INTERNAL = [
     "retain_once",
     "create_note",
     "edit",
+    "project_summary",
     "__init__",
     "_get",
 ]

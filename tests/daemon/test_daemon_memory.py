@@ -17,7 +17,7 @@ NOTES = {
     "memory/2025-11-26.md": "Anna lives in Leipzig.\n",
     "memory/2025-11-27.md": "## Retain\n- O(c=0.9) @Peter: Prefers short messages.\n- W @Peter: Has a blue bicycle.\n",
 }
-INTERNAL = {"answer", "answers", "add_other_sources", "bundle", "retain_once", "create_note", "edit"}
+INTERNAL = {"answer", "answers", "add_other_sources", "bundle", "retain_once", "create_note", "edit", "project_summary"}
 """Methods of Memory for the project's own interfaces, with internal values."""
 
 QUESTIONS: dict[str, Callable[[Memory | DaemonMemory], Any]] = {
