@@ -58,16 +58,6 @@ def test_a_page_that_was_there_says_what_changed_and_its_own_account_comes_first
     assert again is not None and again.why == "2 lines, now 2"
 
 
-def test_a_page_that_another_wrote_says_so() -> None:
-    made = first(draft(fact(1)))
-    more = draft(fact(1), Line("In short.", slot="sentence"))._replace(by="ollama/m")
-    told = make_edit(more, made.after, past([made]))[0]
-    assert told is not None and told.why == "with sentences of ollama/m"
-    assert make_edit(more, told.after, past([made, told]))[0] is None
-    back = make_edit(draft(fact(1), fact(2)), told.after, past([made, told]))[0]
-    assert back is not None and back.why == "1 fact new; without the sentences of ollama/m"
-
-
 def test_a_cited_line_that_only_moved_is_no_edit() -> None:
     made = first(draft(fact(1), fact(2)))
     assert make_edit(draft(fact(1, line=7), fact(2, line=9)), made.after, past())[0] is None

@@ -167,10 +167,8 @@ def _why(draft: Draft, block: Block | None, edits: merge.Edits, lines: Sequence[
         return draft.why
     if draft.account and (why := draft.account(edits.lines, lines)):
         return why
-    by = f"with sentences of {draft.by}" if draft.by else f"without the sentences of {block.by}"
-    by = by if block.by != generated_blocks.marker_word(draft.by) else ""
     kept = "what you changed is kept" if edits.is_edited and not change.deleted else ""
-    return "; ".join(filter(None, (str(change), by, kept))) or "the same facts, worded or ordered differently"
+    return "; ".join(filter(None, (str(change), kept))) or "the same facts, worded or ordered differently"
 
 
 def count_changes(block: Block | None, edits: merge.Edits, lines: Sequence[Line], facts: Container[str]) -> FactChanges:
