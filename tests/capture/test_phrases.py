@@ -16,13 +16,12 @@ def stated(said: list[SessionTurn]) -> list[Statement]:
 
 
 REQUESTS = r"""
-from here on out call me Robin, not Robert
 please don't ever forget that the museum is closed on mondays
 keep that in mind for next time: the kiln takes four hours to cool down
 ok one for your notebook: the wifi in the barn only reaches the first stall
 I want you to remember my pronouns are they/them
 can you store somewhere that our fiscal year ends in june
-make sure you know this going forward: invoices go out on the 5th
+make sure you note this: invoices go out on the 5th
 for future sessions: the API base is v3
 you'd better remember that the linter config is shared with the mobile team
 make a mental note, the courier never comes before ten
@@ -38,16 +37,13 @@ Für die Zukunft: Bilder immer als webp
 Schreib dir hinter die Ohren: keine Emojis in Commits
 Behalte bitte, dass ich Veganer bin
 retiens bien que le musée est fermé le lundi
-à partir de maintenant, écris les dates en toutes lettres
 n'oublie pas que Paul est allergique aux arachides
 garde en tête que le serveur redémarre à 4 h
 souviens-toi que je préfère les réponses courtes
 acuérdate de que los lunes cerramos
 recuerda esto para siempre: el CIF es el mismo en todas las facturas
-a partir de ahora háblame de usted
 no olvides que la impresora solo coge A4
 lembre-se de que o contador só trabalha de manhã
-daqui pra frente escreve os preços com vírgula
 não esquece que a Júlia é vegetariana
 anota aí: o portão fecha às dez
 Make a note that the boiler is serviced every October.
@@ -64,8 +60,6 @@ Could you remember that I write dates as day.month.year?
 Can you please keep in mind that Friday is our no-meeting day?
 Never forget: the archive disk is write protected.
 New rule: every migration has a rollback script.
-From here on, call the customers members.
-From now on commit messages are in English.
 Note to self: the caterer wants numbers ten days before.
 NB: the second meter belongs to the neighbours.
 The spare key is with Mrs Doyle. Remember that.
@@ -78,21 +72,15 @@ next time just use the metric template, always
 Schreib dir auf: Die Kasse wird immer samstags gezählt.
 Nicht vergessen: der Schlüssel liegt bei Brandts.
 Halt bitte fest, dass wir nur noch Recyclingpapier kaufen.
-Von nun an heißen die Kunden Mitglieder.
-Künftig bitte keine Emojis in Commits.
 Note que le four du bas chauffe trop fort.
 Garde en mémoire que Luc ne lit pas ses mails le soir.
 Mémorise ça : la clé de la cave est chez Odile.
-À l'avenir, écris les montants avec une espace.
 Guarda esto: el proveedor de harina es Molinos Vega.
 Para la próxima: las facturas van sin IVA.
 Tem em conta: o armazém fecha ao meio-dia.
 Tome nota: o contador da loja é o Renato.
-De agora em diante, os relatórios vão em PDF.
 Kom ihåg att nyckeln ligger hos grannen.
 Onthoud dat de winkel op maandag dicht is.
-Vanaf nu schrijven we alle bonnen in het Nederlands.
-D'ora in poi i preventivi vanno in PDF.
 Zapamiętaj, że sklep jest zamknięty w poniedziałki.
 Запомни: мы пишем отчёты только по-русски.
 """
@@ -357,7 +345,6 @@ def test_a_later_wish_not_to_remember_takes_back_what_was_said_before() -> None:
         "no, remember that the museum is closed on Mondays",
         "the museum is not open on Mondays, remember that",
         "for future reference: we never store passwords in git",
-        "Never deploy on a Friday from now on.",
         "vergiss nicht, dass das Museum montags zu ist",
         "n'oublie pas que le musée est fermé le lundi",
         "no te olvides de que el museo cierra los lunes",
@@ -448,3 +435,28 @@ def test_a_greeting_alone_makes_no_letter(text: str) -> None:
 )
 def test_a_clause_with_its_verb_last_becomes_a_main_clause_or_a_quotation(asked: str, stored: str) -> None:
     assert [one.text for one in stated([SessionTurn(1, True, asked)])] == [stored]
+
+
+STANDING_RULES = r"""
+from here on out call me Robin, not Robert
+à partir de maintenant, écris les dates en toutes lettres
+a partir de ahora háblame de usted
+daqui pra frente coloca o prazo de garantia de 90 dias em todo orçamento, tá?
+From here on, call the customers members.
+From now on commit messages are in English.
+Von nun an heißen die Kunden Mitglieder.
+Künftig bitte keine Emojis in Commits.
+Never deploy on a Friday from now on.
+from now on tests sit next to the code, in a folder of their own
+Please always use pnpm from now on
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("text", STANDING_RULES)
+def test_what_is_to_be_done_from_now_on_is_proposed_whole(text: str) -> None:
+    (found,) = stated([SessionTurn(1, True, text)])
+    assert not found.is_request and len(found.text) >= len(text) - len(", tá?")
+
+
+def test_what_is_to_be_done_for_a_while_from_now_on_is_no_rule() -> None:
+    assert stated([SessionTurn(1, True, "for the next hour, from now on only touch tests/ please")]) == []

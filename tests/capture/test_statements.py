@@ -341,12 +341,10 @@ def test_what_is_asked_for_is_not_cut_within_a_clause_and_may_stand_before() -> 
 @pytest.mark.parametrize(
     "text",
     [
-        "daqui pra frente coloca o prazo de garantia de 90 dias em todo orçamento, tá?",
         "präg dir ein, dass Tante Hilde keine Nüsse isst",
         "add to what you know about me: I'm left-handed",
         "deja anotado que el taller abre a las ocho",
         "pour que tu saches, Inès fait les factures",
-        "from now on tests sit next to the code, in a folder of their own",
         "for next time the flour on that sheet wants to be in kilos",
     ],
 )
@@ -412,3 +410,27 @@ def test_who_says_the_same_again_says_nothing_new() -> None:
 def test_what_a_colon_leads_up_to_is_stated(text: str, statement: str | None) -> None:
     # The first message sets the task.
     assert [one for _, one in kept(("U", "hello there"), ("U", text))] == ([statement] if statement else [])
+
+
+@pytest.mark.parametrize(
+    ("said", "statements"),
+    [
+        ([("U", "from now on use pnpm here")], [("From now on use pnpm here", False)]),
+        ([("U", "Für Releases ist ab jetzt Jonas Behrend zuständig, nicht mehr Frau Klose.")],
+         [("Für Releases ist ab jetzt Jonas Behrend zuständig, nicht mehr Frau Klose.", False)]),
+        ([("A", "Shall I remember that you deploy from the release branch only?"), ("U", "Yes, please do.")],
+         [("Shall I remember that you deploy from the release branch only? – Yes, please do.", True)]),
+        ([("U", "The spare key hangs behind the stove."), ("A", "Shall I remember that?"), ("U", "yes")],
+         [("The spare key hangs behind the stove.", True)]),
+        ([("U", "The spare key hangs behind the stove."), ("A", "Shall I remember that?"), ("U", "no")], []),
+        ([("A", "Shall I remember that you use vim?"), ("U", "yes but first fix the five tests that fail")], []),
+        ([("U", "Can you remember that? The order prefix for Norway is NO-7.")],
+         [("The order prefix for Norway is NO-7.", True)]),
+    ],
+)  # fmt: skip
+def test_only_what_is_asked_or_agreed_to_be_remembered_is_a_request(
+    said: list[tuple[str, str]], statements: list[tuple[str, bool]]
+) -> None:
+    turns = [SessionTurn(number, who == "U", text) for number, (who, text) in enumerate([("U", "hi"), *said])]
+    found = [one for one in find_statements(turns, LANGUAGES) if not one.is_taken_back]
+    assert [(one.text, one.is_request) for one in found] == statements

@@ -43,8 +43,8 @@ class RequestWords(NamedTuple):
     """Negations."""
     refused: str
     """What else asks not to remember: to forget something, or to tell nobody."""
-    times: str = ""
-    """From when on something is so."""
+    standing: str = ""
+    """From now on: what is said with it is a rule. Only for the languages whose statements are read."""
     places: str = ""
     """Where, or till when, something is to be kept."""
 
@@ -81,7 +81,7 @@ WORDS = {
             (?:just )?between (?:us|you and (?:me|i)|ourselves)(?! and)|
             (?:keep|leave|stays?|hold) [^.!?]{0,60}?(?:to yourself|between us|
             (?:out of|off) (?:your |the |any )?(?:notes|memory|record|log))""",
-        times=r"""
+        standing=r"""
             from (?:now|here|today|this point) (?:on(?:wards?)?(?: out)?|forward)|going forwards?|henceforth|
             in (?:the |all )?future""",
         places=r"""
@@ -107,7 +107,7 @@ WORDS = {
             vergiss,? (?:dass|mein\w*|wie|wer|was|wann|wo)(?= \w)|(?:bleibt|ganz|nur) unter uns|
             das (?:ist|bleibt) (?:privat|vertraulich|geheim)|
             unter uns(?: gesagt)?(?=[,.:;!]|$)|behalte? \w+ für dich""",
-        times="ab (?:jetzt|sofort|heute)|von (?:nun|jetzt) an|in zukunft|künftig|zukünftig",
+        standing="ab (?:jetzt|sofort|heute)|von (?:nun|jetzt) an|in zukunft|künftig|zukünftig",
         places=r"""
             (?:in|auf|im) (?:[^\W\d]+ ){0,4}?(?:gedächtnis|hinterkopf|kopf|notizen)|
             (?:für|fürs|beim) (?:[^\W\d]+ ){0,3}?(?:nächste mal|nächsten mal|später|zukunft)""",
@@ -125,7 +125,7 @@ WORDS = {
             oublie[zs]?,? (?:que|qu'|mon|ma|mes)(?= ?\w)|entre nous(?=[,.:;!]|$)|
             garde[sz]? [\w ]{1,20} pour (?:toi|vous)|hors micro|
             c'est (?:privé|confidentiel|un secret)""",
-        times="à l'avenir|désormais|dorénavant|à partir (?:de maintenant|d'aujourd'hui)",
+        standing="à l'avenir|désormais|dorénavant|à partir (?:de maintenant|d'aujourd'hui)",
         places=r"""
             (?:à|dans|en) (?:[^\W\d]+ ){0,4}?(?:mémoire|tête|esprit)|
             pour (?:[^\W\d]+ ){0,3}?(?:prochaine fois|suite|plus tard)""",
@@ -143,7 +143,7 @@ WORDS = {
         refused=r"""
             olvida,? (?:que|mi)(?= \w)|entre (?:nosotros|tú y yo)(?=[,.:;!]|$)|guárda(?:te)?lo para ti|
             (?:es|esto es) (?:privado|confidencial|un secreto)""",
-        times=r"(?:a partir de|de) ahora(?: en adelante)?|(?:de aquí )?en adelante|en el futuro|en lo sucesivo",
+        standing=r"(?:a partir de|de) ahora(?: en adelante)?|(?:de aquí )?en adelante|en el futuro|en lo sucesivo",
         places=r"""
             en (?:[^\W\d]+ ){0,4}?(?:memoria|cabeza)|
             para (?:[^\W\d]+ ){0,3}?(?:próxima(?: vez)?|más adelante|futuro)""",
@@ -164,7 +164,7 @@ WORDS = {
             (?:guarda|fica|mantém) (?:isso |isto )?(?:para (?:ti|você)|entre nós|em off)|
             entre nós(?=[,.:;!]|$)|em off|
             (?:é|isso é|isto é) (?:privado|confidencial|segredo)""",
-        times=r"""
+        standing=r"""
             a partir de agora|de agora em diante|(?:daqui|de hoje) (?:p(?:a)?ra (?:a )?frente|(?:em|por) diante)|
             no futuro""",
         places=r"""
@@ -176,7 +176,6 @@ WORDS = {
         forget="verge[et]",
         no="niet|nooit",
         refused=r"vergeet,? (?:dat|mijn)(?= \w)|hou \w+ voor je|onder ons(?=[,.:;!]|$)",
-        times="vanaf nu|voortaan|in het vervolg",
         places=r"in (?:[^\W\d]+ ){0,4}?(?:geheugen|hoofd|notities)|voor (?:[^\W\d]+ ){0,3}?volgende keer",
     ),
     "it": RequestWords(
@@ -186,7 +185,6 @@ WORDS = {
         forget="dimentic",
         no="non|mai",
         refused=r"dimentica (?:che|il mio|la mia)(?= \w)|tra (?:di )?noi(?=[,.:;!]|$)|tienilo per te",
-        times=r"d'?\ ?ora in (?:poi|avanti)|in futuro",
         places=r"(?:nel|nella|in) (?:[^\W\d]+ ){0,4}?memoria|per (?:[^\W\d]+ ){0,3}?(?:prossima volta|futuro)",
     ),
     "sv": RequestWords(
@@ -195,7 +193,6 @@ WORDS = {
         forget="gl[öe]m",
         no="inte",
         refused=r"glöm att(?= \w)|mellan oss(?=[,.:;!]|$)",
-        times="från och med nu|framöver",
         places=r"(?:i|till) (?:[^\W\d]+ ){0,3}?(?:minne|nästa gång)",
     ),
     "no": RequestWords(
@@ -204,7 +201,6 @@ WORDS = {
         forget="glem",
         no="ikke",
         refused=r"glem at(?= \w)|mellom oss(?=[,.:;!]|$)",
-        times="fra nå av|fremover",
     ),
     "pl": RequestWords(
         keep="zapamiętaj|pamiętaj|zanotuj",
@@ -212,7 +208,6 @@ WORDS = {
         forget="zapom",
         no="nie",
         refused=r"zapomnij,? że(?= \w)|między nami",
-        times="od teraz|na przyszłość",
     ),
     "cs": RequestWords(
         keep="zapamatuj|pamatuj",
@@ -220,7 +215,6 @@ WORDS = {
         forget="nezapom",
         no="nikdy|ne",
         refused=r"zapomeň,? že(?= \w)|mezi námi|ne(?:za)?(?:pamatuj|pisuj)",
-        times="od teď",
     ),
     "ru": RequestWords(
         keep="запомни(?:те)?|помни(?:те)?|запиши(?:те)?|имей(?:те)? в виду",
@@ -228,7 +222,6 @@ WORDS = {
         forget="забу[дв]",
         no="не",
         refused=r"забудь,? что(?= \w)|между нами",
-        times="впредь|отныне",
     ),
     "uk": RequestWords(
         keep="запам'ятай|пам'ятай",
@@ -236,7 +229,6 @@ WORDS = {
         forget="забу[дв]",
         no="не",
         refused=r"забудь,? що(?= \w)|між нами",
-        times="надалі",
     ),
 }  # fmt: skip
 
@@ -259,11 +251,12 @@ _NOT_FORGET = "|".join(
     for words in WORDS.values()
 )
 _FORGETTING = re.compile(rf"\b(?:{_NOT_FORGET})(?!\w)")
-_REMEMBER = re.compile(
-    rf"\b(?P<time>{_any_of('times')})(?!\w)"
-    rf"|(?<![\w'\"“‘`/-])(?:{_NOT_FORGET}|{_any_of('keep')}|{_any_of('places')})(?!\w)"
-)
+_REMEMBER = re.compile(rf"(?<![\w'\"“‘`/-])(?:{_NOT_FORGET}|{_any_of('keep')}|{_any_of('places')})(?!\w)")
 """Asks to remember something, wherever in a clause: what says so itself, and where or till when something is kept."""
+
+
+STANDING = re.compile(rf"\b(?:{_any_of('standing')})(?!\w)")
+"""Says from when on something is so, without asking to remember it ("from now on", "ab jetzt")."""
 
 
 def _refusals_in(language: str) -> re.Pattern[str]:
@@ -356,7 +349,7 @@ _SUBORDINATE = re.compile(
 """A clause of German whose subject ends for sure, and whose last word is an auxiliary verb."""
 
 MARKS = " ,;:-–—("
-_TAG = re.compile(r", (?:please|ok(?:ay)?|yeah|right|ja|gell|oder|hein|d'accord|vale|sí|tá|né)\?$", re.IGNORECASE)
+TAG = re.compile(r", (?:please|ok(?:ay)?|yeah|right|ja|gell|oder|hein|d'accord|vale|sí|tá|né)\?$", re.IGNORECASE)
 """Makes a question of what is none."""
 
 
@@ -392,7 +385,7 @@ def denies_request(answer: str) -> bool:
 
 def find_request(sentence: str) -> tuple[str, bool]:
     """What a sentence asks to remember, and whether it asks for something that it does not say itself."""
-    text = _TAG.sub(".", sentence[:MAX_CHARS])
+    text = TAG.sub(".", sentence[:MAX_CHARS])
     lower = lowered(text)
     if find_refusals(lower):
         return "", False
@@ -401,7 +394,7 @@ def find_request(sentence: str) -> tuple[str, bool]:
         lead = words_of(lower[clause : request.start()])
         if lower.endswith("?") and _ASKING.isdisjoint(word.partition("-")[0] for word in lead[:1]):
             continue
-        is_task = not request["time"] and _NO_REQUEST.match(lower, request.end())
+        is_task = _NO_REQUEST.match(lower, request.end())
         if not (is_task or len(lead) > LEAD_WORDS or _is_told(lead)):
             return _content(text, lower, request, clause)
     return "", False
@@ -428,7 +421,7 @@ def is_off_the_record(text: str) -> bool:
 
 def _content(text: str, lower: str, request: re.Match[str], clause: int) -> tuple[str, bool]:
     """What is to be remembered: what a colon announces, else what follows the request, or goes before it."""
-    before = text[: request.start() if request["time"] or not clause else clause].strip(MARKS)
+    before = text[: clause or request.start()].strip(MARKS)
     announced = _ANNOUNCED.match(lower, request.end())
     link = announced or _FILLER.match(lower, request.end())
     rest = text[link.end() if link else request.end() :].lstrip(MARKS)

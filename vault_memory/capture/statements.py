@@ -17,6 +17,8 @@ from vault_memory.capture.own_words import TYPED_CHARS, ends, split_sentences
 from vault_memory.capture.requests import (
     MARKS,
     MAX_CHARS,
+    STANDING,
+    TAG,
     asks_to_remember,
     denies_request,
     find_asked_politely,
@@ -59,6 +61,9 @@ TASK_CHARS = 300
 LEAD_WORDS = 3
 """The least number of words that lead up to what follows a colon. Of 17 such sentences in 67 labelled sessions, 16 are
 worth keeping; without this rule eight of them are found."""
+
+AGREEING_WORDS = 5
+"""The most words of an answer that only agrees ("Yes, please do")."""
 
 RULE_WORDS = 5
 """A rule has at least so many words."""
@@ -230,17 +235,19 @@ def find_statements(messages: Sequence[SessionTurn], languages: tuple[str, ...])
     words = [word for said in messages if said.by_user for word in words_of(said.text[:TYPED_CHARS])]
     spoken = Spoken(languages, language_of(words, languages))
     found: list[Statement] = []
-    question, is_first = "", True
+    question, earlier = "", None
     for said in messages:
         if said.by_user:
-            sets_task = is_first or len(said.text) > TASK_CHARS
-            found += _of_message(said, question, Setting(sets_task, is_reply=bool(question)), spoken)
-            question, is_first = "", False
+            sets_task = earlier is None or len(said.text) > TASK_CHARS
+            if agreed := _agreed(said, question, earlier, spoken):
+                found.append(agreed)
+            else:
+                found += _of_message(said, question, Setting(sets_task, is_reply=bool(question)), spoken)
+            question, earlier = "", said
         else:
             question = _last_question(said.text)
-    found = list(
-        {(one.message, one.sentence): one for one in found}.values()
-    )  # a request for what was stated just before
+    # What was asked to be remembered may have been stated before.
+    found = list({(one.message, one.sentence): one for one in found}.values())
     review = SessionReview(messages)
     taken = {one: review.taken_back_at(one) for one in found}
     corrected = {old: new for old, at in taken.items() if (new := _correction(old, at, review, spoken))}
@@ -309,7 +316,7 @@ def _of_message(said: SessionTurn, question: str, setting: Setting, spoken: Spok
         if is_announced or text:
             statement = read_request(text or sentence, said.number, sentence, spoken)
             is_announced = is_announced and is_bullet
-        elif points_back and sentence.endswith(":"):
+        elif points_back and (sentence.endswith(":") or (sentence.endswith("?") and not before)):
             is_announced = True
         elif points_back and before:
             meant = next((one for one in reversed(before) if not spoken.is_past(one)), before[-1])
@@ -376,6 +383,20 @@ def _assent(sentence: str, question: str, message: int) -> Statement | None:
     return Statement(text, ANSWER, message, f"{question} {sentence}", confidence=0.5)
 
 
+def _agreed(said: SessionTurn, question: str, earlier: SessionTurn | None, spoken: Spoken) -> Statement | None:
+    """What the agent offered to remember, by its words or as what was said before, where all that a person says is
+    that they agree."""
+    if not _ASSENT.match(lowered(said.text)) or count_words(said.text) > AGREEING_WORDS:
+        return None
+    points_back, named = asks_to_remember(question)
+    if named and not exclusions.is_secret(question):
+        text = f"{question} – {_capitalised(said.text)}"
+        return Statement(text, ANSWER._replace(certainty=1.0), said.number, f"{question} {said.text}", is_request=True)
+    told = split_sentences(earlier.text) if points_back and earlier else ()
+    stated = [one for one in told if count_words(one) >= MIN_WORDS and not (one.endswith("?") or spoken.is_past(one))]
+    return read_request(stated[-1], earlier.number, stated[-1], spoken) if stated and earlier else None
+
+
 def _last_question(text: str) -> str:
     """The question with which a message ends; "" for none."""
     *_, last = ("", *split_sentences(text))
@@ -402,13 +423,14 @@ def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
 
 def _is_rule(text: str, words: Sequence[str], grammar: Grammar, setting: Setting) -> bool:
     """Whether a sentence says what always is or has to be, on which day, or how it is with us and somebody by name."""
-    if setting.sets_task and not grammar.has("always ours", words):
+    is_standing = grammar.has("always", words) or STANDING.search(lowered(text)) is not None
+    if setting.sets_task and not (is_standing or grammar.has("ours", words)):
         return False
     if len(words) < (USUAL_WORDS if grammar.has("pointing", words[:1]) else RULE_WORDS):
         return False  # of whom a short "they always say so" is, stands elsewhere
     is_of_us = _has_name(text) and grammar.has("ours", words)
     lower = lowered(text)
-    return bool(is_of_us or grammar.has("always", words) or _RULE.search(lower) or _DATE.search(lower))
+    return bool(is_of_us or is_standing or _RULE.search(lower) or _DATE.search(lower))
 
 
 def _has_name(text: str) -> bool:
@@ -461,7 +483,7 @@ def cue_of(text: str, grammar: Grammar) -> Cue:
 
 def lasting_part(sentence: str, grammar: Grammar) -> str:
     """What of a sentence may last: without clauses at its ends that ask, suppose, joke, or speak of this day."""
-    text = _OPENING.sub("", sentence)
+    text = _OPENING.sub("", TAG.sub(".", sentence))
     if not MIN_WORDS <= count_words(sentence) <= MAX_WORDS or sentence.rstrip(" .").endswith(":"):
         return ""
     if _is_question(text, grammar) or exclusions.is_foreign(sentence):
@@ -469,6 +491,8 @@ def lasting_part(sentence: str, grammar: Grammar) -> str:
     parts = clauses(text)
     if RETRACTION.search(lowered(text)) or any(_HALT.fullmatch(lowered(part)) for part in parts):
         return ""
+    if STANDING.search(lowered(text)):  # what is to be done from now on is a rule, and no order
+        return "" if exclusions.is_passing(lowered(text)) or exclusions.supposes(lowered(text)) else text
     first = next((at for at, part in enumerate(parts) if not _drops(part, grammar, is_start=True)), len(parts))
     if any(_supposes(lowered(part), grammar) for part in parts[: first + 1]):
         return ""
