@@ -1,6 +1,6 @@
 """The derived text of a session: whatever a message says, it is one line, and no Markdown of ours."""
 
-from datetime import date
+from datetime import date, datetime
 
 import pytest
 from hypothesis import given
@@ -34,10 +34,11 @@ def test_nothing_a_message_says_is_markdown_of_ours(said: list[str], title: str)
 
 
 def test_the_day_is_told_when_it_changes() -> None:
-    first, second = date(2026, 3, 1), date(2026, 3, 2)
-    assert transcript.format_line(Message("User", "a", first), None) == "- [2026-03-01] User: a\n"
-    assert transcript.format_line(Message("User", "a", first), first) == "- User: a\n"
-    assert transcript.format_line(Message("User", "a\n\n  b", second), first) == "- [2026-03-02] User: a ⏎ b\n"
+    at, later = datetime(2026, 3, 1, 9), datetime(2026, 3, 2, 9)
+    first = at.date()
+    assert transcript.format_line(Message("User", "a", at), None) == "- [2026-03-01] User: a\n"
+    assert transcript.format_line(Message("User", "a", at), first) == "- User: a\n"
+    assert transcript.format_line(Message("User", "a\n\n  b", later), first) == "- [2026-03-02] User: a ⏎ b\n"
     assert transcript.format_line(Message("User", "a"), first) == "- User: a\n"
 
 

@@ -147,7 +147,7 @@ def read_summaries(home: Path, tool: str, session: str) -> "list[Message]":
         for line in summaries_file(home, tool, session).read_bytes().splitlines():
             given = json.loads(line)
             at = datetime.fromisoformat(given["at"]).astimezone()
-            found.append(Message(SUMMARY, str(given["text"]), at.date(), at=at))
+            found.append(Message(SUMMARY, str(given["text"]), at))
     return found
 
 

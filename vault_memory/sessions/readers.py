@@ -124,7 +124,7 @@ def _read_blocks(speaker: str, content: Any, at: datetime | None, id: str) -> Re
     texts = [_text_field(block.get("text")) for block in blocks if block.get("type") == "text"]
     text = content if isinstance(content, str) else "\n".join(texts)
     outputs = sum(block.get("type") in ("tool_result", "toolResult") for block in blocks)
-    return Record(Message(speaker, text, at and at.date(), id, at) if text else None, outputs=outputs)
+    return Record(Message(speaker, text, at, id) if text else None, outputs=outputs)
 
 
 def _parse_time(stamp: Any) -> datetime | None:  # noqa: ANN401
@@ -323,7 +323,7 @@ def _opencode(message: Any, parts: list[Any]) -> Record:  # noqa: ANN401
     said = [part for part in read if part.get("type") == "text" and not (part.get("synthetic") or part.get("ignored"))]
     text = "\n".join(_text_field(part.get("text")) for part in said)
     return Record(
-        Message(SUMMARY if message.get("summary") is True else speaker, text, at and at.date(), at=at)
+        Message(SUMMARY if message.get("summary") is True else speaker, text, at)
         if speaker and text.strip("\n")
         else None,
         outputs=sum(part.get("type") == "tool" for part in read),

@@ -34,13 +34,16 @@ _CITED = re.compile(r"sessions/(?P<path>[^#]+?)(?:\.md)?(?:#m(?P<first>\d{1,9})(
 
 
 class Message(NamedTuple):
-    """Who said what, and on which local day and when (`at`, aware) where that is known; `id` is the tool's own."""
+    """Who said what, and when (aware, local) where that is known; `id` is the tool's own."""
 
     speaker: str
     text: str
-    day: date | None = None
-    id: str = ""
     at: datetime | None = None
+    id: str = ""
+
+    @property
+    def day(self) -> date | None:
+        return self.at.date() if self.at else None
 
 
 def format_head(tool: str, title: str, day: date | None, scope: str) -> str:
