@@ -41,7 +41,9 @@ def compact(project: Path, says: str, wrapped: bool = False) -> Federation:
             "cwd": str(project), "message": {"role": "user", "content": said},
         }  # fmt: skip
         file.write_text("\n".join([*before, json.dumps(record), last, ""]))
-    hooked_here(project.parent / "vault", "PostCompact", recorded("PostCompact", "one", compact_summary=says))
+    hooked_here(
+        project.parent / "vault", "PostCompact", recorded("PostCompact", "one", compact_summary=f"Summary:\n{says}")
+    )
     federation = Federation(load(str(project.parent / "vault"), os.environ, project))
     federation.refresh_sessions()
     return federation

@@ -134,7 +134,8 @@ def keep_summary(environ: Mapping[str, str], tool: str, session: str, text: str)
     file = summaries_file(folder(environ), tool, session)
     for made in (file.parents[2], file.parents[1], file.parent):
         safe_files.make_private(made)
-    line = json.dumps({"at": datetime.now(UTC).isoformat(), "text": clean_message(text, SUMMARY)})
+    said = clean_message(text, SUMMARY).removeprefix(f"{SUMMARY}:").lstrip()
+    line = json.dumps({"at": datetime.now(UTC).isoformat(), "text": said})
     safe_files.append(file, f"{line}\n".encode())
 
 
