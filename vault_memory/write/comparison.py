@@ -28,13 +28,12 @@ CREATE, MERGE, SUPERSEDE, SKIP, SAME = "create", "merge", "supersede", "skip", "
 SIMILAR, IN_BATCH = 0.7, 0.85
 """From these cosines (builtin vectors) on two statements are alike enough to be compared, and the same in one batch."""
 
-SHARED_WORDS, SHARED_COSINE, LEAST_SHARED = 0.3, 0.4, 3
-"""Or they share so much of the weight of their words, at least so many, and point in one direction: in languages that
-the vectors know less of, the same said in other words is no nearer."""
+NEAREST_COSINE = 0.4
+"""Less near statements are not among the nearest."""
 
-REPEATED_WORDS = 0.4
-"""Of two bans of one batch that share so many of the shorter one's words, closed classes aside, the second says the
-same again; in five labelled sets of sessions no two others do."""
+REPEATED_WORDS, LEAST_REPEATED = 0.4, 3
+"""Of two bans of one batch that share so much of the shorter one's words, closed classes aside, and at least so many,
+the second says the same again; in five labelled sets of sessions no two others do."""
 
 NEAREST, NEAREST_COSINES = 3, 20
 """So many known statements may decide, and of so many the cosines are told."""
@@ -86,7 +85,7 @@ def _repeats(text: str, other: str) -> bool:
     is_changed = any(each.has("changes", words) for each in grammars())
     if not (denies(text) and denies(other)) or is_changed or set(_NUMBER.findall(text)) - set(_NUMBER.findall(other)):
         return False
-    return len(one & two) >= max(LEAST_SHARED, REPEATED_WORDS * min(len(one), len(two)))
+    return len(one & two) >= max(LEAST_REPEATED, REPEATED_WORDS * min(len(one), len(two)))
 
 
 @cache
@@ -159,7 +158,7 @@ class Comparer:
         (vector,) = self._embedder.embed([text])
         ranked = self._rank(vector, scope)
         cosines = tuple(near for near, _ in ranked)
-        nearest = tuple(known for near, known in ranked[:NEAREST] if near >= SHARED_COSINE)
+        nearest = tuple(known for near, known in ranked[:NEAREST] if near >= NEAREST_COSINE)
         if again := next((known for _, known in ranked if known.is_batch and _repeats(text, known.text)), None):
             return Comparison(SKIP, again, cosines, vector, nearest)
         for near, known in ranked[:NEAREST]:
@@ -185,7 +184,7 @@ class Comparer:
 
     def _decide(self, text: str, kind: str, names: Sequence[str], known: KnownStatement, near: float) -> str:
         """What a known statement makes of a new one; "" where it has no bearing on it."""
-        if not (near >= SIMILAR or self._is_reworded(text, known.text, near)):
+        if near < SIMILAR:
             return ""
         may_replace = not known.is_refused and known.is_about_same(text, names)
         if may_replace and self._fills_same_slot(text, kind, known):
@@ -199,14 +198,6 @@ class Comparer:
         if kind == known.kind == "O" and not known.is_batch:
             return MERGE
         return SKIP if says_nothing_new else ""
-
-    def _is_reworded(self, text: str, other: str, near: float) -> bool:
-        if near < SHARED_COSINE:
-            return False
-        one, two = (self._weights(each) for each in (text, other))
-        shared = one.keys() & two.keys()
-        least = min(sum(one.values()), sum(two.values()))
-        return len(shared) >= LEAST_SHARED and sum(one[word] for word in shared) >= SHARED_WORDS * least
 
     def _fills_same_slot(self, text: str, kind: str, known: KnownStatement) -> bool:
         """Whether two statements say the same but for one number, or the day: "the deadline moved to 10 May".
