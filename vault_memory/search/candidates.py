@@ -384,7 +384,7 @@ class Finder:
             above=self._above(passages, notes, terms),
             repeats={i: min(math.log(held) / math.log(max(total, 2)), 1.0) for i, held in repeats.items()},
             days=self._fits(found, query.window) if query.window else in_order(found.temporal),
-            order=self._ordinals(found) if query.wants_latest or query.wants_earliest else {},
+            order=_ordinals(found, notes) if query.wants_latest or query.wants_earliest else {},
         )
 
     def _above(
@@ -475,15 +475,6 @@ class Finder:
             return fits
         return {i: OUTSIDE_FIT * fit for i, fit in fits.items()} | in_order(found.temporal)
 
-    def _ordinals(self, found: Candidates) -> dict[int, float]:
-        """For "last time" and "first time": 1 for the newest (oldest) of the passages found by words, down to 0."""
-        query, passages = found.query, found.passages
-        note_of = {i: passages[i].note_id for i in found.lexical if i in passages}
-        day_of = {note.id: note.day for note in self.search.notes(set(note_of.values())).values() if note.day}
-        days = sorted(set(day_of.values()), reverse=query.wants_earliest)
-        place = {day: (i + 1) / len(days) for i, day in enumerate(days)}
-        return {i: place[day_of[note]] for i, note in note_of.items() if note in day_of}
-
 
 def note_cosines(cosine: Mapping[int, float], passages: Mapping[int, Candidate]) -> dict[int, float]:
     """How near the candidates of each note point together, about: the sum of vectors is nearer than their mean."""
@@ -491,6 +482,15 @@ def note_cosines(cosine: Mapping[int, float], passages: Mapping[int, Candidate])
     for i, own in cosine.items():
         by_note[passages[i].note_id].append(own)
     return {note: TOGETHER * sum(own) / len(own) for note, own in by_note.items()}
+
+
+def _ordinals(found: Candidates, notes: Mapping[int, NoteInfo]) -> dict[int, float]:
+    """For "last time" and "first time": 1 for the newest (oldest) of the passages found by words, down to 0."""
+    passages = found.passages
+    days = {i: day for i in found.lexical if i in passages and (day := notes[passages[i].note_id].day)}
+    order = sorted(set(days.values()), reverse=found.query.wants_earliest)
+    place = {day: number / len(order) for number, day in enumerate(order, 1)}
+    return {i: place[day] for i, day in days.items()}
 
 
 def _fit(told: tuple[date, date], start: date, end: date, soft: timedelta) -> float:
