@@ -128,16 +128,18 @@ class Candidates(NamedTuple):
     """1 for what the question wants first (latest, earliest), down to 0."""
 
 
+_DISTANCES = [(distance, REACH[abs(distance)]) for distance in range(1 - len(REACH), len(REACH))]
+
+
 def neighbours(hit: int, passages: Mapping[int, Candidate]) -> list[tuple[int, float]]:
     """The candidates around one of them in its section, itself among them, each with how far a term there reaches."""
     here = passages[hit]
-    place = here.section, here.note_id
-    found: list[tuple[int, float]] = []
-    for distance in range(1 - len(REACH), len(REACH)):
-        near = passages.get(hit + distance)
-        if near and (near.section, near.note_id) == place:
-            found.append((near.id, REACH[abs(distance)]))
-    return found
+    note, section = here.note_id, here.section
+    return [
+        (near.id, reach)
+        for distance, reach in _DISTANCES
+        if (near := passages.get(hit + distance)) and near.note_id == note and near.section == section
+    ]
 
 
 class Finder:
