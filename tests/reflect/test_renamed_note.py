@@ -8,6 +8,8 @@ from reflecting import NORA, reflected, small_vault, texts
 from sample import SAMPLE
 from vaults import age, memory, put
 
+from vault_memory.rendering.reflect import reflect_text
+
 OLD, NEW = "Tomas Ek", "Tomas the roofer"
 DAY = "2025-12-03"
 
@@ -57,3 +59,16 @@ def test_a_page_that_was_moved_out_of_its_folder_is_kept_up_to_date_where_it_is(
     assert "Has a new boat" in text and "arrived broken" not in text
     assert not (root / NORA).exists() and done.removed == ()
     assert reflected(root).edits == ()
+
+
+def test_a_page_renamed_outside_obsidian_is_not_emptied(tmp_path: Path) -> None:
+    root = Path(shutil.copytree(SAMPLE, tmp_path / "v"))
+    reflected(root, DAY)
+    page = root / "bank/entities/Farah Demir.md"
+    before = (root / "bank/entities/Farah Nouri.md").rename(page).read_bytes()
+    done = reflected(root, DAY)
+    assert (done.exit_code, page.read_bytes()) == (6, before)
+    assert "add its old name to its aliases" in reflect_text(done)
+    page.write_bytes(before.replace(b"[Farah]", b"[Farah, Farah Nouri]", 1))
+    assert reflected(root, DAY).exit_code == 0
+    assert b"key is on the hook" in page.read_bytes()

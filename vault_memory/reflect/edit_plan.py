@@ -223,6 +223,11 @@ def _refuse_loss(draft: Draft, block: Block, was: Sequence[Line], past: PageHist
             f"{draft.path} would lose {plural(count, 'fact')}, and {past.unread} cannot be read.",
             "Make that note readable; with --force the page is written anyway.",
         )
+    if entries > LOSS_FEW and not count and not any(line.facts for line in draft.lines):
+        raise RefusedError(
+            f"{draft.path} would lose all {entries} entries: the notes call what it is about by another name.",
+            "If you renamed the page, add its old name to its aliases; with --force it is emptied.",
+        )
     if count > LOSS_FEW and count > LOSS_SHARE * entries:
         raise RefusedError(
             f"{draft.path} would lose {len(lost)} of {entries} entries, because their notes no longer hold them.",
