@@ -21,7 +21,7 @@ SUMMARY = (
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(tmp_path: Path, tmp_data: Path) -> Path:
     settings(f'[sessions]\ntools = ["claude-code"]\nclaude_code = {json.dumps(str(tmp_path / "claude"))}\n')
     subprocess.run(["git", "init", "-q", tmp_path / "quay"], check=True)
     memory(fill(tmp_path / "vault", {"memory.md": "# Core\n- We meet on Mondays.\n"})).index()
