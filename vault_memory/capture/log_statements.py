@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from vault_memory.capture import exclusions
+from vault_memory.capture.clauses import clauses, lasting_part
 from vault_memory.capture.own_words import split_sentences
 from vault_memory.capture.requests import find_refusals, find_request
 from vault_memory.capture.statements import (
@@ -16,10 +17,8 @@ from vault_memory.capture.statements import (
     Setting,
     Spoken,
     Statement,
-    clauses,
     cue_of,
     is_lasting_fact,
-    lasting_part,
     read_request,
 )
 from vault_memory.markdown.claims import claims
