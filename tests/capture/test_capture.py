@@ -332,6 +332,24 @@ def test_the_undo_of_a_tick_lasts_until_the_next_tick(memory: Federation) -> Non
     assert answer(memory, {"Mara": "- [x]"}).accepted == 1
 
 
+def test_an_undone_tick_is_opened_again_in_its_owners_words_and_said(memory: Federation) -> None:
+    memory.capture()
+    file = memory.vault.root / PAGE
+    file.write_text(file.read_text().replace("Mara owns the billing module", "Mara owns billing and invoices"))
+    answer(memory, {"Mara": "- [x]"})
+    memory.undo()
+    for is_dry in (True, False):
+        text = capture_text(memory.capture(dry_run=is_dry), explain=False)
+        assert (
+            'An undo took "Mara owns billing and invoices." back: it waits for a new tick in bank/proposals.md' in text
+        )
+    assert "Nothing new (0 sessions and 0 logs read), but a page was brought up to date." in text
+    (line,) = [line for line in page(memory).split("\n") if "Mara" in line]
+    assert line.startswith("- [ ] W(scope=project:") and "Mara owns billing and invoices. — sessions/" in line
+    assert answer(memory, {"Mara": "- [x]"}).accepted == 1
+    assert "Mara owns billing and invoices." in (memory.vault.root / "memory/2026-03-01.md").read_text()
+
+
 def test_what_an_undo_took_back_can_be_looked_for_again(memory: Federation) -> None:
     memory.capture()
     memory.undo()

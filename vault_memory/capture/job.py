@@ -277,7 +277,15 @@ class _Run:
         unwanted = frozenset(name for name, is_wanted in self._given.items() if not is_wanted)
         refused = found.refused - wanted.keys() | unwanted
         ours = {name: captured_proposals.line(one) for name, one in self._states.items()}
-        kept = {name: one for name, one in found.lines.items() if name not in unticked and one.line != ours[name]}
+        lines = dict(found.lines)
+        for name in sorted(unticked - self._given.keys()):
+            reopened = self._states[name]._replace(text=lines[name].text)
+            lines[name] = lines[name]._replace(line=captured_proposals.line(reopened))
+            told = (
+                f'An undo took "{reopened.statement}" back: it waits for a new tick in {self._vault.layout.proposals}'
+            )
+            self.report.problems.append(told)
+        kept = {name: one for name, one in lines.items() if one.line != ours[name]}
         return found._replace(ticked={**found.ticked, **wanted}, refused=refused, lines=kept)
 
     def _read_page(self) -> PageAnswers:

@@ -62,7 +62,8 @@ def _lines(done: CaptureReport, explain: bool) -> Iterator[str]:
         yield f"{plural(done.lost, 'proposal')} vanished from {done.page}, and {after}."
     would_do = done.dry_run and any(item.is_kept for item in done.items)
     if not (done.facts or done.proposals or done.refused or done.accepted or would_do):
-        yield f"Nothing new ({plural(done.sessions, 'session')} and {plural(done.logs, 'log')} read)."
+        but = ", but a page was brought up to date" if done.run else ""
+        yield f"Nothing new ({plural(done.sessions, 'session')} and {plural(done.logs, 'log')} read){but}."
     elif done.dry_run:
         yield "Nothing was written (--dry-run); `memory capture` does it."
     if done.proposals:
