@@ -41,6 +41,21 @@ def test_the_words_a_question_asks_for(text: str, words: list[str] | None) -> No
 
 
 @pytest.mark.parametrize(
+    ("text", "exact"),
+    [
+        ('the "blue house" there', ("blue house",)),
+        ("c++ in /etc/hosts", ("c++", "/etc/hosts")),
+        ("use --force with v1.2.3", ("--force", "v1.2.3")),
+        ("a well-known tile-server", ()),
+        ("plain words", ()),
+        ('one " alone', ()),
+    ],
+)
+def test_what_should_occur_as_it_is(text: str, exact: tuple[str, ...]) -> None:
+    assert ask(text).exact == exact
+
+
+@pytest.mark.parametrize(
     ("text", "slugs"),
     [
         ("tell me about The Blue House", {"the-blue-house", "blue-house", "house"}),

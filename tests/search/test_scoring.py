@@ -42,6 +42,7 @@ def scores(found: Candidates) -> dict[int, float]:
         ({"cosine": {1: -0.2}}, 2),
         ({"days": {2: 0.4}}, 2),
         ({"about": {2: 1.0}}, 2),
+        ({"exact": ("tile-server",)}, 2),
         ({"whole": "what is plain at all", "lexical": {1: 1.0, 2: 1.0}}, 2),
         ({"asks_when": True}, 2),
         ({"names": ("Mara",)}, 2),

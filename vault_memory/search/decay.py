@@ -22,8 +22,8 @@ DOWN_WORTH, OLD_DAYS = 0.15, 60
 CORE_DOWN_WORTH, CORE_DOWN_DAYS = 0.35, 90
 
 SWAY = 0.1
-"""What a multiplier of 0 would take off a score (ranking.py), where one that holds all words of a question has 6.5:
-subtracted, since those scores are sums that may be negative, and a multiplier would then raise them."""
+"""What a multiplier of 0 would take off a score (ranking.py), where an exact hit is worth 2.0: subtracted, since
+those scores are sums that may be negative, and a multiplier would then raise them."""
 
 IMPORTANCE: Mapping[str, float] = {"world": 0.5, "experience": 0.4, "opinion": 0.5, "observation": 0.4}
 DECIDED, REPEATED, REPEATED_DAYS = 0.2, 0.15, 3

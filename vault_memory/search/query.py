@@ -35,7 +35,9 @@ _PERIOD_WORDS = frozenset(
 _OF_TIME = CALENDAR_WORDS | _ORDER_WORDS | {"ago", "next"}
 
 _WORD = re.compile(r"[^\s\"“”„]+")
+_QUOTED = re.compile(r"[\"“„]([^\"“”„]{2,200})[\"”“]")
 _EDGE = "@()[]{}<>«»‹›.,;:!?¡¿…'’‘`*_~|،؛؟।॥。、！？：；「」『』（）《》"
+_HYPHENATED = r"[^\W\d_]+(?:-[^\W\d_]+)+"
 _CAMEL = re.compile("[a-z][A-Z]")
 _PARTS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 _POSSESSIVE = re.compile(r"['’]s$")
@@ -80,6 +82,8 @@ class Query(NamedTuple):
     """What of the time is searched only where nothing is known of it."""
     whole: str = ""
     """The question word by word, "" where it is no more than its content words."""
+    exact: Sequence[str] = ()
+    """Texts that should occur as they are: quoted parts, paths, options, versions."""
     files: Sequence[str] = ()
     """Runs of words that may be a note's path or file name, case folded."""
     names: Sequence[str] = ()
@@ -144,6 +148,7 @@ def understand(request: Request) -> Query:
     # All runs of up to four words, longest first, for looking entities up.
     runs = (spoken[i : i + length] for length in (4, 3, 2, 1) for i in range(len(spoken) - length + 1))
     slugs = (entities.slug(" ".join(run)) for run in runs if len(run) > 1 or run[0].casefold() not in STOP_WORDS)
+    literal = (w for w in spoken if _has_inner_symbol(w) and not re.fullmatch(_HYPHENATED, w))
     names = (_POSSESSIVE.sub("", name) for name in _NAME.findall(text) if name.casefold() not in STOP_WORDS)
     return Query(
         request,
@@ -156,6 +161,7 @@ def understand(request: Request) -> Query:
         telling=tuple(dict.fromkeys(phrase for word in told for phrase in terms.match_terms(word))),
         named=tuple(map(terms.quoted, named)),
         otherwise=(*map(terms.quoted, loosely), *phrases_of(of_time)),
+        exact=tuple(dict.fromkeys((*_QUOTED.findall(text), *literal))),
         files=tuple(_files(spoken)),
         names=tuple(dict.fromkeys(names)),
         entity_slugs=tuple(dict.fromkeys(filter(None, slugs))),

@@ -89,6 +89,7 @@ WEIGHTS: Mapping[str, float] = {
     "entity": 1.5,  # how much it is about an entity of the question; above 1 for the entity's own page
     "title": 1.0,  # how well its note's title, aliases, path and tags match
     "titled": 3.0,  # the same, for a short question likewise
+    "exact": 2.0,  # 1 when it holds a quoted part, path, option or version of the question to the letter
     # For what is tagged `#fix` where the question holds an error: how much of the question it covers, against the best.
     "fix": 9.0,
     "order": 7.0,  # 1 for the newest (or oldest) where the question asks for the last (or first), down to 0
@@ -98,7 +99,7 @@ WEIGHTS: Mapping[str, float] = {
 }
 """What each feature of a passage, 0..1 unless said otherwise, adds to its score; rounded, since none is certain.
 
-Most are fitted (tests/benchmarks/fit.py); note_coverage, form, phrase, title, titled and order are chosen by
+Most are fitted (tests/benchmarks/fit.py); note_coverage, form, phrase, title, titled, exact and order are chosen by
 known-item questions (tests/benchmarks/known.py); fact, entity, aside and page by hand on the sample vault.
 """
 
@@ -276,6 +277,7 @@ class Scorer:
             "entity": _column(found.about, ids),
             "title": [max(score, self._properties.get(i, 0.0)) for i, score in zip(ids, title, strict=False)],
             "titled": [self._short * score for score in title],
+            "exact": [any(exact in p.text for exact in query.exact) for p in passages] if query.exact else (),
             "fix": [
                 self._coverage.get(p.id, 0.0) / best_covered if FIX in p.text else 0.0 for p in passages
             ] if query.holds_error else (),
