@@ -1,14 +1,14 @@
-"""The opinions that the facts hold: which statements are one opinion, what bears on it, how sure it makes. Pure.
+"""Groups facts into opinions, finds the evidence for and against each, and computes its confidence. Pure.
 
-An opinion is what O facts state in the same words about the same entities. Its confidence is computed afresh from the
-number it was given first, or by hand, and from what is certain in any language: the same words or their negation, a
-claim that takes its place, a source that it cites. A number that somebody wrote down holds all that was known then:
-facts up to that day, and the evidence it cites, are listed and do not move it once more.
+An opinion is the set of O facts that say the same in the same words about the same entities. Its confidence is
+recomputed from its first number, or one set by hand, and from evidence that needs no understanding of the language: the
+same words or their negation, a claim that supersedes it, a source it cites. A number that somebody wrote down already
+reflects what was known then: facts up to that day, and the evidence it cites, are listed but do not move it again.
 
-Evidence is folded in from the prior, oldest first. Each piece draws the value towards the weighted mean of the prior
-and all evidence so far, by no more than a step, and only its own way: a support never lowers, a contradiction never
-raises; a restatement draws towards the number it states. A piece weighs by its age relative to the newest before it,
-so the clock plays no part, and one piece more moves the end by no more than its own step.
+Evidence is folded into the prior, oldest first. Each piece pulls the value towards the weighted mean of the prior and
+all evidence so far, by at most one step and only in its own direction: support never lowers it, a contradiction never
+raises it, a restatement pulls towards the number it states. A piece is weighted by its age relative to the newest piece
+so far, so the clock plays no part, and one more piece moves the result by no more than its own step.
 """
 
 import json
@@ -38,91 +38,91 @@ from vault_memory.text.vault_layout import STANDARD
 OPINION = "opinion"
 
 NOBODY = ""
-"""The subject of facts that name none: whoever keeps the log."""
+"""The subject of facts that name nobody: whoever keeps the log."""
 
 DOUBT = 0.5
-"""A statement that is held with less than this says that it is rather not so: it decides nothing."""
+"""An opinion held with less confidence than this is a doubt, and is evidence of nothing."""
 
 LEAST_SHARED, LEAST_SHARE = 2, 0.5
-"""A fact is related to a statement when it holds so many of its telling words, and so large a part of them."""
+"""A fact is related to a statement when it contains at least this many, and this share, of its content words."""
 
 MAX_RELATED = 12
-"""So many related facts are listed, and asked about where a model is configured: the nearest, then the newest."""
+"""At most this many related facts are listed, and put to the model if there is one: nearest first, then newest."""
 
 FACTS_OF_WORD = 200
-"""So many of the newest facts about a subject that hold a word are looked at."""
+"""Per word, only this many of the newest facts about a subject are considered."""
 
 _LETTERS = re.compile(r"\w+")
 _claims = lru_cache(1 << 12)(claims)
 
-# --- how sure evidence makes ----------------------------------------------------------------------------------------
+# --- from evidence to confidence ------------------------------------------------------------------------------------
 
 SUPPORTS, CONTRADICTS, RELATED, UNRELATED = "supports", "contradicts", "related", "unrelated"
 RELATIONS = (SUPPORTS, CONTRADICTS, RELATED, UNRELATED)
-"""The index keeps the place of a verdict in this list."""
+"""The index stores a verdict as its position in this tuple."""
 
 RESTATES = "restates"
 
 PRIOR_MASS = 9.0
-"""How many pieces of evidence the prior is worth."""
+"""The weight of the prior, in pieces of evidence."""
 
 LASTING, HALF_LIFE_DAYS = 0.3, 180.0
-"""What of a piece's weight stays for ever, and how soon the rest is halved."""
+"""The share of a piece's weight that never decays, and the half-life of the rest."""
 
 CONTRADICTION_MASS, AGREED_MASS = 1.5, 3.0
-"""What a contradiction is worth beside a support, alone and once those of another day agree with it."""
+"""The weight of a contradiction relative to a support: on its own, and once one from another day agrees with it."""
 
 STEP_UP, STEP_DOWN, STEP_DOWN_AGREED = 0.10, 0.15, 0.30
 LOWEST, HIGHEST = 0.02, 0.98
 
 STEADY = 0.02
-"""A smaller change is no trend."""
+"""A smaller change does not count as a trend."""
 
 TREND_DAYS = 3
-"""Days with evidence."""
+"""A trend compares with the value this many days with evidence ago."""
 
 MARKS, MAX_MARKS = "▁▂▃▄▅▆▇█", 12
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One piece: `key` names the fact, `day` is its ordinal (None: unknown, and older than all others)."""
+    """One piece of evidence. `key` identifies the fact; `day` is an ordinal (None: unknown, sorted as oldest)."""
 
     key: str
     day: int | None
     relation: str
     """supports, contradicts or restates."""
     stated: float | None = None
-    """The confidence, 0..1, that a restatement gives: one without has no effect. A support lifts no further than it."""
+    """The confidence, 0..1, that the fact states: without one a restatement has no effect. It also caps a support."""
 
 
 @dataclass(frozen=True)
 class Belief:
-    """What evidence makes of a prior; `history` has the value after each day that brought evidence."""
+    """A prior updated by evidence; `history` has the value after each day with evidence."""
 
     prior: float
     value: float
     rounded: float
-    """To .05, from .05 to .95: as pages show it."""
+    """To the nearest .05, within .05 to .95, as pages show it."""
     history: tuple[tuple[int, float], ...]
     trend: str
     """new, rising, falling or steady."""
     sparkline: str
-    """The prior and what came of it; "" where no day brought any evidence."""
+    """The prior and the values after it, at most the last MAX_MARKS; "" if no day has evidence."""
 
 
 def weigh_evidence(prior: float, evidence: Iterable[Evidence], known_until: int | None = None) -> Belief:
-    """How sure to be, from a prior in 0..1 and evidence in any order; of several with one key the oldest counts.
+    """Update a prior in 0..1 with evidence in any order; of several pieces with the same key only the oldest counts.
 
-    The prior holds already what was known on the day `known_until`, all that has no day among it.
+    The prior already reflects what was known up to the day `known_until`, including all undated evidence.
     """
     prior = value = _bounded(prior)
     history, taken = dict[int, float](), list[Evidence]()
     telling = (piece for piece in evidence if piece.relation != RESTATES or piece.stated is not None)
     oldest: dict[Hashable, Evidence] = {}
-    # Those of one day stand in an order that no caller decides.
+    # Pieces of the same day get a fixed order, whatever order the caller passed.
     for piece in sorted(telling, key=lambda e: (-1 if e.day is None else e.day, e.relation, e.key, e.stated or 0)):
-        # The same words on another day are no new evidence, but a number stated anew is what is held then.
+        # Repeating the words on another day is no new evidence, but a newly stated number is.
         name = (piece.key, piece.day, piece.stated) if piece.relation == RESTATES else piece.key
         oldest.setdefault(name, piece)
     for piece in oldest.values():
@@ -142,12 +142,12 @@ def weigh_evidence(prior: float, evidence: Iterable[Evidence], known_until: int 
 
 
 def _move(value: float, prior: float, pieces: Sequence[Evidence]) -> float:
-    """The value after the last of these pieces, one step at most: towards the mean, and not against the piece."""
+    """The value after the last piece: at most one step towards the mean, never against the piece's direction."""
     piece = pieces[-1]
-    if piece.relation == RESTATES:  # what they hold now draws towards their number, not towards the mean
+    if piece.relation == RESTATES:  # a stated number is the target itself, not the mean
         stated = piece.stated or 0.0
         return min(max(stated, value - STEP_DOWN), value + STEP_UP)
-    # Of a contradiction without a day nobody knows that it is of another.
+    # An undated contradiction may be of the same day, so it does not count as agreement.
     is_agreed = len({one.day for one in pieces if one.relation == CONTRADICTS and one.day is not None}) > 1
     mean = _mean(prior, pieces, AGREED_MASS if is_agreed else CONTRADICTION_MASS)
     if piece.relation == SUPPORTS:
@@ -156,10 +156,10 @@ def _move(value: float, prior: float, pieces: Sequence[Evidence]) -> float:
 
 
 def _mean(prior: float, pieces: Sequence[Evidence], against: float) -> float:
-    """The mean of the prior and some pieces, the newest last; a contradiction weighs `against` times a support."""
+    """The weighted mean of the prior and some pieces, newest last; a contradiction weighs `against` supports."""
     target, mass, newest = PRIOR_MASS * prior, PRIOR_MASS, pieces[-1].day
     for piece in pieces:
-        if piece.day is None or newest is None:  # what has no day is older than all that has one
+        if piece.day is None or newest is None:  # undated pieces count as older than all dated ones
             aged = float(newest is None)
         else:
             aged = 2 ** ((piece.day - newest) / HALF_LIFE_DAYS)
@@ -177,7 +177,7 @@ def _bounded(value: float) -> float:
 
 
 def round_confidence(value: float) -> float:
-    """A confidence as it is shown: rounded to .05, never quite sure."""
+    """A confidence as pages show it: rounded to .05, never certain."""
     return min(max(int(value * 20 + 0.5) / 20, 0.05), 0.95)
 
 
@@ -185,7 +185,7 @@ def round_confidence(value: float) -> float:
 
 
 class ConfidenceByHand(NamedTuple):
-    """A confidence that the user gave, 0..1, and the day that was noticed."""
+    """A confidence, 0..1, that the user set on a page, and the day reflect noticed it."""
 
     confidence: float
     day: date
@@ -193,25 +193,25 @@ class ConfidenceByHand(NamedTuple):
 
 @dataclass(frozen=True)
 class OpinionInputs:
-    """What opinions are read with: an entity's names by its slug, the stems of a text, those that tell nothing."""
+    """What finding opinions needs: an entity's names by slug, the stems of a text, and the stems to ignore."""
 
     names: Callable[[str], Sequence[str]]
     stems: Callable[[str], Sequence[str]]
     idle: Container[str] = frozenset()
     by_hand: Mapping[str, ConfidenceByHand] = field(default_factory=dict)
-    """Confidences set by hand, by the short key of the statement."""
+    """Confidences set by hand, by the short name of the statement (`fact_name`)."""
     known: Mapping[tuple[int, int], int] = field(default_factory=dict)
-    """What a model said before that facts mean: the place in RELATIONS, by the hashes of statement and fact."""
+    """A model's earlier verdicts: positions in RELATIONS, by the hashes of statement and fact."""
     verdicts: dict[tuple[int, int], int] = field(default_factory=dict)
-    """The same for all that were looked at now."""
+    """The same for the pairs examined in this run."""
     ask: Ask | None = None
     own_list: str = STANDARD.opinions
-    """The note of the user's own list of opinions."""
+    """The note with the user's own list of opinions."""
 
 
 @dataclass(frozen=True)
 class HeldOpinion:
-    """An opinion and what it rests on; every list is in the order of a timeline. `statement` is its newest wording."""
+    """An opinion and its evidence, every tuple in timeline order. `statement` is its newest wording."""
 
     statement: Fact
     statements: tuple[Fact, ...]
@@ -220,42 +220,42 @@ class HeldOpinion:
     contradicts: tuple[Fact, ...] = ()
     related: tuple[Fact, ...] = ()
     since: date | None = None
-    """The day of the prior: when it was first told, or given by hand."""
+    """The day of the prior: when it was first stated, or set by hand."""
     is_given: bool = False
-    """Whether the prior is one that the user gave by hand."""
+    """Whether the user set the prior by hand."""
 
     @property
     def subjects(self) -> tuple[str, ...]:
-        """Slugs of those it is about."""
+        """The slugs of the entities it is about."""
         return self.statement.subjects or self.statement.about
 
     @property
     def is_superseded(self) -> bool:
-        """Whether a newer fact took its place."""
+        """Whether a fact other than its own restatements supersedes it."""
         return self.statement.succeeded_by not in (None, *(fact.key for fact in self.statements))
 
     @property
     def updated(self) -> date | None:
-        """The day of the newest fact that it rests on."""
+        """The day of the newest statement, support or contradiction."""
         days = (stated_on(fact) for fact in (*self.statements, *self.supports, *self.contradicts))
         return max((day for day in days if day), default=None)
 
 
 def is_doubt(fact: Fact) -> bool:
-    """Whether a fact is an opinion that its own number makes a doubt."""
+    """Whether a fact is an opinion stated with a confidence below DOUBT."""
     return fact.kind == OPINION and fact.confidence is not None and fact.confidence < DOUBT
 
 
 def stated_on(fact: Fact) -> date | None:
-    """The day of a fact, no older than what it cites: a list of opinions has none of its own."""
+    """The later of a fact's day and the days of the notes it cites: a list of opinions has no day of its own."""
     cited = (name_day(link_name(source.note)) for source in sources(fact.text))
     return max((day for day in (fact.day, *cited) if day), default=None)
 
 
 def find_opinions(facts: Iterable[Fact], inputs: OpinionInputs, whom: str | None = None) -> tuple[HeldOpinion, ...]:
-    """The opinions that these facts hold (those about one entity), surest first, superseded ones last.
+    """The opinions in these facts (with `whom`, those about that entity), surest first, superseded ones last.
 
-    The order given plays no part. What came from outside is nobody's opinion here, and bears on none.
+    The order of `facts` does not matter. Untrusted facts are neither opinions nor evidence.
     """
     about: dict[str, list[Fact]] = defaultdict(list)
     groups: dict[tuple[tuple[str, ...], Sentence], list[Fact]] = defaultdict(list)
@@ -271,7 +271,7 @@ def find_opinions(facts: Iterable[Fact], inputs: OpinionInputs, whom: str | None
 
 
 def _opinion(statements: Sequence[Fact], subjects: Mapping[str, "_SubjectFacts"], inputs: OpinionInputs) -> HeldOpinion:
-    # Its number is the one in the user's own list, else the oldest; its words are the newest that have a day.
+    # The prior comes from the user's own list, else from the oldest statement; the wording from the newest dated one.
     first = next((fact for fact in statements if fact.path == inputs.own_list), statements[0])
     newest = next((fact for fact in reversed(statements) if fact.day), statements[-1])
     since = stated_on(first)
@@ -289,7 +289,7 @@ def _opinion(statements: Sequence[Fact], subjects: Mapping[str, "_SubjectFacts"]
         *(_piece(fact, CONTRADICTS) for fact in contradicts),
         *(_piece(fact, RESTATES, fact.confidence) for fact in statements if fact is not first),
     ]
-    # Where its day is not known, whatever bears on it may have come later.
+    # Without a day for the prior, any evidence may be newer than it.
     belief = weigh_evidence(prior, pieces, since.toordinal() if since else None)
     is_given = by_hand is not None
     return HeldOpinion(newest, tuple(statements), belief, supports, contradicts, related, since, is_given)
@@ -308,28 +308,28 @@ def _confidence(fact: Fact) -> float:
 
 
 def _piece(fact: Fact, relation: str, number: float | None = None) -> Evidence:
-    """What a fact is as evidence; told again without a number, an opinion stays as sure as it was.
+    """A fact as evidence.
 
-    It counts once by its words and whom it is about, however its bullet is written. An opinion bears another out no
-    further than it is held itself: two that say nearly the same prop up neither.
+    Its key is its words and subjects, so that it counts once however its bullet is formatted. `number` is the stated
+    confidence: it caps what a supporting opinion can lift to, so that near-duplicates do not prop each other up.
     """
     day = stated_on(fact)
     words = "".join(_LETTERS.findall(without_evidence(fact.text).casefold()))
     return Evidence("\0".join((words, *_subjects(fact))), day.toordinal() if day else None, relation, number)
 
 
-# --- what bears on it ------------------------------------------------------------------------------------------------
+# --- finding the evidence --------------------------------------------------------------------------------------------
 
 
 class _SubjectFacts:
-    """The facts about one subject, in the order of a timeline."""
+    """The facts about one subject, in timeline order."""
 
     def __init__(self, facts: Sequence[Fact], inputs: OpinionInputs) -> None:
         self.facts, self._inputs = facts, inputs
 
     @cached_property
     def by_words(self) -> Mapping[tuple[str, ...], Sequence[tuple[Fact, bool]]]:
-        """The facts by their words, each with whether it denies them."""
+        """The facts by their words, each with whether it negates them."""
         found: dict[tuple[str, ...], list[tuple[Fact, bool]]] = defaultdict(list)
         for fact in self.facts:
             words, is_denied = sentence(fact.text, _names(fact, self._inputs))
@@ -338,7 +338,7 @@ class _SubjectFacts:
 
     @cached_property
     def by_note(self) -> Mapping[str, Sequence[Fact]]:
-        """The facts by their note's name, and by its path."""
+        """The facts by the name and by the path of their note."""
         found: dict[str, list[Fact]] = defaultdict(list)
         for fact in self.facts:
             for name in {fact.path.removesuffix(".md").casefold(), link_name(fact.path).casefold()}:
@@ -354,7 +354,7 @@ class _SubjectFacts:
         return found
 
     def nearest(self, stems: frozenset[str], least: float) -> Iterator[Fact]:
-        """The facts that hold at least so many of these stems: those that hold most, of those the newest, first."""
+        """The facts that contain at least `least` of these stems: most shared stems first, then newest."""
         shared = Counter(place for stem in stems for place in self._by_stem.get(stem, ())[-FACTS_OF_WORD:])
         for place in sorted(shared, key=lambda place: (-shared[place], -place)):
             if shared[place] >= least:
@@ -362,7 +362,7 @@ class _SubjectFacts:
 
 
 class _EvidenceSearch(NamedTuple):
-    """Finds what the facts about its subjects say of an opinion that is held since a day."""
+    """Finds the evidence for and against an opinion among the facts about its subjects."""
 
     statements: Sequence[Fact]
     newest: Fact
@@ -371,7 +371,7 @@ class _EvidenceSearch(NamedTuple):
     inputs: OpinionInputs
 
     def find_evidence(self) -> Sequence[tuple[str, Fact]]:
-        """Each fact that bears on it, once, as it is found first."""
+        """Each fact that bears on the opinion, once, with the first relation found for it."""
         names = _names(self.newest, self.inputs)
         of_names = {stem for name in names for stem in self.inputs.stems(name)}
         every = self.inputs.stems(without_evidence(self.newest.text))
@@ -393,7 +393,7 @@ class _EvidenceSearch(NamedTuple):
         return list(found.values())
 
     def _certain(self, stems: frozenset[str], names: tuple[str, ...]) -> Iterator[tuple[str, Fact]]:
-        """What took the place of an opinion, has its words or their negation, or is cited by it."""
+        """The facts that supersede the opinion, share its words or negate them, or are cited by it."""
         newer = {fact.succeeded_by for fact in self.statements} - {None}
         words, is_denied = sentence(self.newest.text, names)
         cited = frozenset[EvidenceSource]().union(*(sources(fact.text) for fact in self.statements))
@@ -404,13 +404,16 @@ class _EvidenceSearch(NamedTuple):
                 yield SUPPORTS if other_is_denied == is_denied else CONTRADICTS, fact
         for subject, source in product(self.subjects, cited):
             for fact in subject.by_note.get(source.note, ()):
-                # A note that is cited as a whole says of it what shares a word with it.
+                # Of a note cited as a whole, every fact that shares a stem with the opinion counts.
                 is_it = fact.block_id == source.block_id
                 if is_it if source.block_id else not stems.isdisjoint(self.inputs.stems(fact.text)):
                     yield SUPPORTS, fact
 
     def _counted_as(self, relation: str, fact: Fact) -> str:
-        """What a relation counts as: of two opinions that say nearly the same each would be evidence of the other."""
+        """The relation, or RELATED for a doubt and for a supporting opinion that is not newer.
+
+        Otherwise two opinions that say nearly the same would each be evidence for the other.
+        """
         day = stated_on(fact)
         is_older = day is None or (self.since is not None and day <= self.since)
         if is_doubt(fact) or (relation == SUPPORTS and fact.kind == OPINION and is_older):
@@ -418,7 +421,7 @@ class _EvidenceSearch(NamedTuple):
         return relation
 
     def _verdict(self, names: Sequence[str], fact: Fact) -> str:
-        """What a model says that a related fact means for it; RELATED where none did, or none answers."""
+        """A model's verdict on a related fact; RELATED if there is no verdict and no model answers."""
         inputs, pair = self.inputs, (verdict_key(self.newest.text, names), fact.key)
         place = inputs.known.get(pair)
         if place is None and inputs.ask:
@@ -431,7 +434,7 @@ class _EvidenceSearch(NamedTuple):
 
 
 def relation(text: str, newer: str, names: Sequence[str]) -> str:
-    """What a newer statement says of an older one about the same entity: by its words, or by what it claims."""
+    """How a newer statement relates to an older one about the same entity, by their words or their claims."""
     one, other = sentence(text, tuple(names)), sentence(newer, tuple(names))
     if one.words and one.words == other.words:
         return SUPPORTS if one.is_denied == other.is_denied else CONTRADICTS
@@ -441,10 +444,10 @@ def relation(text: str, newer: str, names: Sequence[str]) -> str:
     return CONTRADICTS if replaces else SUPPORTS if repeats else UNRELATED
 
 
-# --- what a fact says of an opinion ----------------------------------------------------------------------------------
+# --- a model's verdict -----------------------------------------------------------------------------------------------
 
 VERDICT_VERSION = 4
-"""Raise it whenever a verdict would be asked for in another way."""
+"""Increment whenever the question to the model changes."""
 
 
 VERDICT_FORM = object_form(
@@ -460,12 +463,12 @@ fact that decide it, copied exactly. A fact about something else, or one that le
 
 
 def verdict_key(text: str, names: Iterable[str]) -> int:
-    """What verdicts about a statement are kept under: a hash, signed, 64 bits."""
+    """The key under which verdicts about a statement are stored: a signed 64-bit hash."""
     return text_hash("\0".join((str(VERDICT_VERSION), without_evidence(text), *names)))
 
 
 def verdict(ask: Ask, opinion: str, fact: str) -> str:
-    """What a model says that a fact means for an opinion; RELATED for neither, and where its quote is none.
+    """Ask a model how a fact relates to an opinion; RELATED for "neither", or if its quote is not in the fact.
 
     Raises RemoteError.
     """

@@ -1,14 +1,14 @@
-"""Chooses the facts that tell most in few tokens. Pure; it knows neither pages nor what a page says of them.
+"""Selects the most informative facts within a token budget. Pure, and independent of page layout.
 
 Extractive selection as budgeted submodular maximisation (H. Lin and J. Bilmes, "A Class of Submodular Functions for
-Document Summarization", ACL 2011; the greedy rule with a scaled cost is of their NAACL 2010 paper). A fact covers
-the people and things it is about. Coverage of one is worth `weight · (1 - 2^-n)`: the first fact about it takes half of
-that, the next a quarter. To that each fact brings what it is worth by itself. Greedy by gain per cost^SCALE, and
-lazily, for a gain only ever falls.
+Document Summarization", ACL 2011; the greedy rule with a scaled cost is from their NAACL 2010 paper). A fact covers
+the people and things it is about. Covering one is worth `weight · (1 - 2^-n)`: the first fact about it earns half of
+the weight, the next a quarter. Each fact also has a worth of its own. Selection is greedy by gain per cost^SCALE, and
+lazy, because gains only ever fall.
 
-Aside from the formula, of two facts in nearly the same words only one is taken, of two that tell how a thing stands in
-the same words with other numbers only the newer, and a superseded fact only after the one that took its place. No tier
-counts: the same facts are the same choice on every day.
+Outside the formula: of two near-duplicates only one is taken; of two statements of the same state that differ only in
+their numbers, only the newer; and a superseded fact only after the one that superseded it. Tiers play no part, so the
+same facts give the same selection on every day.
 """
 
 import heapq
@@ -22,37 +22,37 @@ from typing import NamedTuple
 from vault_memory.reflect.fact import Fact, timeline_key
 
 SCALE = 0.7
-"""The exponent of a fact's cost: at 1 the shortest facts win, at 0 the longest."""
+"""The exponent of a fact's cost: 1 favours the shortest facts, 0 the longest."""
 
 IMPORTANCE, DETAIL = 5.0, 2.0
-"""What a fact of importance 1 and a detail in it are worth.
+"""The worth of a fact of importance 1, and of each detail in it.
 
-Without details the pages of four conversations of LoCoMo hold 21 % of what is asked about, not 36 %.
+Without details, the pages of four LoCoMo conversations contain 21 % of what the questions ask about, not 36 %.
 """
 
 SUPERSEDED, AHEAD = 0.5, 0.7
-"""What a fact counts that holds no more, and a plan for a later day: what came of it is told by another fact, if it
-came to anything. Without these 12 and 40 lines of the sample vault's pages tell of what is not so any more or not yet.
+"""The weight of a superseded fact, and of a plan for a later day: if it came to anything, another fact says so.
+Without these factors, 12 and 40 lines of the sample vault's pages state what is no longer or not yet the case.
 """
 
 LATELY = timedelta(days=14)
-"""What was written in so many days before the newest of some facts is how things stand by now."""
+"""Facts written within this many days of the newest count as recent."""
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 MOST_DETAILS = 3
 _DETAIL = re.compile(r"\d+(?:[.,:]\d+)*|[\"“*_][A-Z]|(?<=[a-z,;:] )(?!I\b)[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
-"""A number, a title, a name that does not begin the sentence; more of them are a list, and tell no more."""
+"""A number, a title, or a name that does not start the sentence; beyond MOST_DETAILS it is a list and adds nothing."""
 
 
 ALIKE = 0.6
-"""Two facts that share more of their stems than this (Jaccard) say the same."""
+"""Two facts whose stems have a Jaccard similarity above this are near-duplicates."""
 
 
 class Weights(NamedTuple):
-    """What facts are weighed by: the `stems` of a text, and the `cost` of a fact in tokens.
+    """How to weigh facts: the `stems` of a text, and the `cost` of a fact in tokens.
 
-    `focus` are the slugs that all the facts are about: they tell nothing here.
+    `focus` are slugs that all the facts are about: covering them is worth nothing.
     """
 
     stems: Callable[[str], Sequence[str]]
@@ -61,16 +61,16 @@ class Weights(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """One turn of a choice: how many tokens it may take at most, and from which of the facts (None: from all)."""
+    """One round of selection: its maximum tokens, and which facts it may take (None: any)."""
 
     budget: int
     of: Callable[[Fact], bool] | None = None
 
 
 def choose_in_turns(facts: Sequence[Fact], budget: int, weigh: Weights, turns: Iterable[Turn]) -> list[list[Fact]]:
-    """What each turn takes of the facts: what tells most beside all that was taken in the turns before it.
+    """The facts that each turn selects, given what the turns before it already took.
 
-    All together take no more than the budget, of tokens; the order given plays no part.
+    All turns together take at most `budget` tokens. The order of `facts` does not matter.
     """
     choice, found = _Choice(_candidates(facts, weigh)), list[list[Fact]]()
     for turn in turns:
@@ -81,16 +81,16 @@ def choose_in_turns(facts: Sequence[Fact], budget: int, weigh: Weights, turns: I
 
 
 def lately(facts: Iterable[Fact]) -> Callable[[Fact], bool]:
-    """Tells of a fact whether it was written within a fortnight of the newest of these; of no clock."""
+    """A test for whether a fact was written within LATELY of the newest of these; independent of the clock."""
     newest = max((fact.day for fact in facts if fact.day), default=None)
     return lambda fact: newest is not None and fact.day is not None and fact.day >= newest - LATELY
 
 
-# --- what there is to choose from ------------------------------------------------------------------------------------
+# --- candidates ------------------------------------------------------------------------------------------------------
 
 
 class _Candidate(NamedTuple):
-    """A fact, what it covers and how much of a mention it is; `waits_for` the key of what took its place."""
+    """A fact, the slugs it covers and with what share; `waits_for` is the key of the fact that superseded it."""
 
     fact: Fact
     stems: frozenset[str]
@@ -102,7 +102,7 @@ class _Candidate(NamedTuple):
 
 
 def _candidates(facts: Sequence[Fact], weigh: Weights) -> list[_Candidate]:
-    """The facts as they are weighed, in the order of a timeline, which also decides ties."""
+    """The weighed facts in timeline order, which also breaks ties."""
     keys = {fact.key for fact in facts}
     outdated = set(map(id, _outdated(facts, weigh)))
     ordered = sorted((fact for fact in facts if id(fact) not in outdated), key=timeline_key)
@@ -113,7 +113,7 @@ def _candidates(facts: Sequence[Fact], weigh: Weights) -> list[_Candidate]:
         when = fact.when
         is_ahead = when is not None and fact.day is not None and when > fact.day
         share = (SUPERSEDED if waits_for is not None else 1.0) * (AHEAD if is_ahead else 1.0)
-        # A plan for a day may still come to nothing.
+        # A day still to come does not count as a detail: a plan may come to nothing.
         has_happened = fact.occurred is not None and (fact.day is None or fact.occurred.start <= fact.day)
         details = DETAIL * min(len(_DETAIL.findall(fact.text)) + has_happened, MOST_DETAILS)
         sure = 1.0 if fact.confidence is None else fact.confidence
@@ -125,7 +125,7 @@ def _candidates(facts: Sequence[Fact], weigh: Weights) -> list[_Candidate]:
 
 
 def _outdated(facts: Iterable[Fact], weigh: Weights) -> Iterator[Fact]:
-    """What tells how a thing stood before its number changed, by a later note in the same words."""
+    """World facts that a later note repeats in the same words with other numbers."""
     alike: dict[tuple[tuple[str, ...], frozenset[str]], list[Fact]] = defaultdict(list)
     for fact in facts:
         if fact.kind == "world" and fact.subjects and fact.day and _NUMBER.search(fact.text):
@@ -138,12 +138,11 @@ def _outdated(facts: Iterable[Fact], weigh: Weights) -> Iterator[Fact]:
                 yield fact
 
 
-# --- the choice ------------------------------------------------------------------------------------------------------
+# --- selection -------------------------------------------------------------------------------------------------------
 
 
 class _Choice:
-    """What is taken of the candidates so far, and what is left to be covered of each that the facts are about; who is
-    told of more often is worth more."""
+    """The candidates taken so far, and the coverage left for each slug; slugs with more facts are worth more."""
 
     def __init__(self, candidates: Sequence[_Candidate]) -> None:
         self._candidates, self._taken = candidates, list[_Candidate]()
@@ -151,7 +150,7 @@ class _Choice:
         self._left = {slug: 2 + math.log2(count) for slug, count in counts.items()}
 
     def take(self, budget: int, of: Callable[[Fact], bool] | None) -> list[_Candidate]:
-        """What one turn takes, in order."""
+        """The candidates one turn takes, in the order taken."""
         before, keys = len(self._taken), {one.fact.key for one in self._taken}
         had = set(map(id, self._taken))
         waiting: dict[int, list[int]] = defaultdict(list)
@@ -180,7 +179,7 @@ class _Choice:
         return self._taken[before:]
 
     def _rate(self, one: _Candidate) -> float:
-        """The gain of a fact for what it costs."""
+        """The gain of a fact per cost^SCALE."""
         left = sum(map(self._left.__getitem__, one.about))
         return (left * (1 - math.exp2(-one.share)) + one.worth) / math.pow(one.cost, SCALE)
 
@@ -191,7 +190,7 @@ class _Choice:
 
 
 def _says_the_same(one: _Candidate, other: _Candidate) -> bool:
-    if one.fact.key == other.fact.key:  # the same words, be they none that tell
+    if one.fact.key == other.fact.key:  # the same text, even if it has no stems
         return True
     shared = len(one.stems & other.stems)
     return shared > ALIKE * (len(one.stems) + len(other.stems) - shared)

@@ -1,11 +1,11 @@
-"""Proposes what to add to the core, change or remove there, as lines that a person ticks or refuses. Pure.
+"""Proposes additions, changes and removals for the core memory file, as lines that the user ticks or refuses. Pure.
 
-Reflect never changes the core unasked.
+Reflect never changes the core without being asked to.
 
     - [ ] add: "Prefers concise replies on WhatsApp" because it was told on 3 days ([[2025-11-27]] L14) ^p-1a2b3c4d
 
-A tick (`[x]`) has it done at the next run, `[-]` or a deleted line refuses it, for good. Proposed is little, and only
-what is sure: a small core is worth more than a full one.
+A tick (`[x]`) is carried out at the next run; `[-]` or deleting the line refuses the proposal for good. Proposals are
+few and only what is certain enough: a small core is worth more than a full one.
 """
 
 import hashlib
@@ -39,59 +39,59 @@ BLOCK = "proposals"
 NOTHING = (Line("Nothing open.", slot="nothing"),)
 
 MOST_OPEN = 5
-"""Of additions, and of removals: a long list is read by nobody."""
+"""Maximum open additions, and maximum open removals: nobody reads a long list."""
 
 SURE, SURE_DAYS = 0.85, 2
-"""An opinion is proposed when it is this sure, and was told or borne out on so many days."""
+"""An opinion is proposed at this confidence or more, if stated or supported on at least this many days."""
 
 IMPORTANT = 0.85
-"""A standing fact is proposed when it is in the core tier or so important; an opinion when its bullet says `i=0.85`."""
+"""A world fact is proposed if it is in the core tier or this important; an opinion also if its bullet has `i=0.85`."""
 
 SAME_WORDS = 0.6
-"""A fact and a line of the core say the same when one has this share of the other's words."""
+"""A line of the core already says a fact if it contains this share of the stems of the fact's first sentence."""
 
 COMPARED_FACTS = 500
-"""So many of the newest facts about somebody are compared with a line of the core: each takes 0.3 ms."""
+"""A core line is compared with at most this many of the newest facts about its entities: each takes 0.3 ms."""
 
 CORE_TOKENS = 2000
-"""The core is handed to agents whole."""
+"""The core's maximum size: agents are given all of it."""
 
 CORE_HEADING = "Learnt"
 """Where ticked additions go."""
 
 NEW_CORE = b"# Memory\n"
-"""A core that is not there yet."""
+"""The content of a core that does not exist yet."""
 
 ADD, CHANGE, REMOVE = "add", "change", "remove"
 
 _ITEM = re.compile(r"([ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+)(?!\[ \])(\S.*)$")
 _STARTS = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]|#{1,6}(?:[ \t]|$)|[ \t]*(?:```|~~~|---|___|\*\*\*|>|<!--|%%)")
-"""What begins something else than more of the line before."""
+"""The start of a line that does not continue the one before it."""
 
 _CHANGE = re.compile(r'(add|change|remove): "(.*)" because .*')
-"""What is quoted may hold `" because ` itself: the last one is ours."""
+"""The quoted text may itself contain `" because `: the last one is ours."""
 
 _TO = '" → "'
 
 
 class CoreChange(NamedTuple):
-    """What a ticked proposal asks: `text` is to stand there, `old` is the item it is about ("" for an addition)."""
+    """The change a ticked proposal asks for: the new `text`, and the `old` item it replaces ("" for an addition)."""
 
     what: str
     text: str
     old: str = ""
 
     def name(self, fact: Fact | None) -> str:
-        """What its proposal is known by: its fact, however worded; a removal by its line, whatever speaks for it."""
+        """The proposal's stable name: of its fact however worded; for a removal, of its line whatever the reason."""
         about = "" if self.what == REMOVE or fact is None else fact.key
         words = f"{self.what}\0{self.old}\0{about}"
         return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=4).hexdigest()
 
 
 class Proposal(NamedTuple):
-    """One change of the core that reflect would make, why, and the name it is known by.
+    """A change to the core that reflect would make, the reason, and the proposal's name.
 
-    `restated` are all facts that state the same, the first of `evidence` among them.
+    `restated` are all facts that state the same opinion, including the first of `evidence`.
     """
 
     change: CoreChange
@@ -102,7 +102,7 @@ class Proposal(NamedTuple):
 
 
 class ProposalCounts(NamedTuple):
-    """How many proposals are open, and how many opinions are too unsure."""
+    """How many proposals are open, and how many opinions are below SURE."""
 
     open: int
     unsure: int
@@ -123,7 +123,7 @@ def _line(proposal: Proposal, context: PageContext) -> Line:
     quoted = _TO.join(filter(None, (old, text)))
     because = proposal.because
     tellers = {provenance.teller_name(fact.by) for fact in (*proposal.evidence, *proposal.restated)}
-    if tellers and "" not in tellers:  # no person told it: whoever ticks it should know whose words they are
+    if tellers and "" not in tellers:  # no person said it: whoever ticks it should know whose words they are
         because += f", told by {', '.join(sorted(tellers))}"
     if cited := ", ".join(context.cite.fact(fact) for fact in proposal.evidence):
         because += f" ({cited})"
@@ -131,7 +131,7 @@ def _line(proposal: Proposal, context: PageContext) -> Line:
 
 
 def read_change(text: str) -> CoreChange | None:
-    """What a proposal asks, None where that is nothing."""
+    """Parse the change that a proposal's text asks for; None if it asks for nothing."""
     match = _CHANGE.fullmatch(text)
     if match is None:
         return None
@@ -143,7 +143,7 @@ def read_change(text: str) -> CoreChange | None:
 
 
 def name_of(line: str) -> str:
-    """What the proposal of a line is known by; "" where it states none."""
+    """The name of the proposal on a line; "" if there is none."""
     found = read_line(line)
     return found.name if found else ""
 
@@ -152,26 +152,26 @@ def names_of(lines: Iterable[Line]) -> set[str]:
     return {name_of(line.text) for line in lines} - {""}
 
 
-# --- what a person answered ------------------------------------------------------------------------------------------
+# --- the user's answers ----------------------------------------------------------------------------------------------
 
 
 @dataclass
 class Answers:
-    """What was answered on the page of proposals, by their names; `open` are all that stand there."""
+    """The answers on the page of proposals, by proposal name; `open` are all proposals on the page."""
 
     open: set[str] = field(default_factory=set)
     ticked: dict[str, CoreChange] = field(default_factory=dict)
     settled: set[str] = field(default_factory=set)
-    """What was ticked, refused or dropped, and goes from the page."""
+    """Ticked, refused or dropped proposals, which leave the page."""
     unclear: list[str] = field(default_factory=list)
-    """The marks that say neither yes nor no."""
+    """Marks that mean neither yes nor no."""
     dropped: int = 0
-    """How many that were ticked rest on what no note holds any more."""
+    """How many ticked proposals rest on facts that no note contains any more."""
     facts: dict[str, Fact] = field(default_factory=dict)
-    """What the ticked ones rest on."""
+    """The facts that the ticked proposals rest on."""
 
     def notes(self) -> Iterator[FeedbackNote]:
-        """The ticks for the journal, with the facts that their lines stand for."""
+        """The ticks for the journal, with the facts behind them."""
         for name, change in self.ticked.items():
             fact = self.facts.get(name)
             about = f"{journal.digits(fact.key)} {text_name(change.text)}" if fact else ""
@@ -181,12 +181,12 @@ class Answers:
 def read_answers(
     block: Block | None, last: Sequence[Line] | None, facts: Iterable[Fact], feedback: Feedback
 ) -> Answers:
-    """What was answered on the page that was `last` written; `feedback` takes refusals in."""
+    """The answers on the page whose lines were `last` written; refusals are also added to `feedback`."""
     found = Answers()
     if block is None:
         return found
     if last is not None and not block.is_as_written:
-        feedback.refused |= find_edits(block, last).deleted  # the journal notes it with the page
+        feedback.refused |= find_edits(block, last).deleted  # journalled when the page is written
     for one in filter(None, map(read_line, block.lines)):
         change = read_change(one.text)
         if change is None:
@@ -201,7 +201,7 @@ def read_answers(
             feedback.new.append(FeedbackNote("refused", one.name))
         elif one.mark:
             found.unclear.append(one.mark)
-    # What was ticked and rests on no fact any more may have been forgotten.
+    # A ticked proposal whose fact is gone is dropped: the fact may have been forgotten.
     resting = {name: change for name, change in found.ticked.items() if change.what != REMOVE}
     for fact in facts if resting else ():
         found.facts |= {name: fact for change in resting.values() if (name := change.name(fact)) in resting}
@@ -212,19 +212,19 @@ def read_answers(
     return found
 
 
-# --- what is proposed ------------------------------------------------------------------------------------------------
+# --- making proposals ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Proposer:
-    """Proposes changes to a core with these list items, besides what was answered to earlier proposals."""
+    """Proposes changes to a core with these list items, except what the user has already answered."""
 
     jobs: PageJobs
     items: Collection[str]
     answers: Answers
 
     def propose(self) -> list[Proposal]:
-        """The proposals that nobody has answered, changes and removals first."""
+        """The unanswered proposals, changes and removals first."""
         changes = list(self._unanswered(self._changes()))
         changed = {one.change.old for one in changes}
         stale = (one for one in self._removals() if one.change.old not in changed)
@@ -232,28 +232,28 @@ class Proposer:
         said, added = [*self.items], list[Proposal]()
         for one in self._additions():
             if len(added) < MOST_OPEN and not self._is_said(one.evidence[0], said):
-                said.append(one.change.text)  # one like it need not be asked as well, refused or not
+                said.append(one.change.text)  # nothing similar is proposed as well, whether this is refused or not
                 added += self._unanswered([one])
         return [*changes, *removed, *added]
 
     def _unanswered(self, found: Iterable[Proposal]) -> Iterator[Proposal]:
-        """Those that nobody has answered yet, by the name that they have on the page."""
+        """The proposals without an answer, each under the name it already has on the page."""
         answers, feedback = self.answers, self.jobs.feedback
-        # What was ticked and stands open was not done: the run was undone, or the core could not be changed.
+        # Ticked earlier but open on the page: not done, because the run was undone or the core could not be changed.
         done = (feedback.done - (answers.open - answers.settled)) | answers.ticked.keys()
         for one in found:
-            # It may have been known by another fact that states the same before it was stated anew.
+            # It may have been named after an earlier statement of the same opinion.
             names = [one.change.name(fact) for fact in (*one.evidence[:1], *one.restated) or (None,)]
             if (feedback.refused | done).isdisjoint(names):
                 yield one._replace(name=min(answers.open.intersection(names), default=names[0]))
 
     @cached_property
     def _facts(self) -> list[Fact]:
-        """Nothing that came from outside may move a line of the core, nor make one surer."""
+        """The trusted facts in timeline order: nothing from outside may affect the core."""
         return sorted((fact for fact in self.jobs.fact_set.facts if fact.is_trusted), key=timeline_key)
 
     def _changes(self) -> Iterator[Proposal]:
-        """Lines of the core that a newer fact about the same entity contradicts, and none after it bears out."""
+        """Lines of the core that a newer fact about the same entity contradicts and no later one supports."""
         about: dict[str, list[Fact]] = defaultdict(list)
         for fact in self._facts if self.items else ():
             for slug in fact.subjects if fact.day and not is_doubt(fact) else ():
@@ -271,13 +271,13 @@ class Proposer:
                     break
 
     def _removals(self) -> Iterator[Proposal]:
-        """Lines of the core that were put there for facts that were forgotten since."""
+        """Lines of the core whose facts have all been forgotten since."""
         because = "it was put there for a fact that you had forgotten since"
         for text in filter(self.jobs.feedback.is_forgotten, self.items):
             yield Proposal(CoreChange(REMOVE, "", text), because)
 
     def _additions(self) -> Iterator[Proposal]:
-        """What is sure enough to stand in the core, said there already or not; the surest opinions first."""
+        """Everything certain enough for the core, even if it is there already; the surest opinions first."""
         proposed: set[int] = set()
         for opinion in self.jobs.opinions:
             sure, days = opinion.belief.rounded, {f.day for f in (*opinion.statements, *opinion.supports) if f.day}
@@ -288,7 +288,7 @@ class Proposer:
                 because = f"it is held with {decimal(sure)} and was told or borne out on {len(days)} days"
                 change = CoreChange(ADD, self._quotable(opinion.statement))
                 yield Proposal(change, because, evidence, opinion.statements)
-        # What has a day of its own will be over: that is for the calendar.
+        # Facts with a day of their own will pass: they belong in a calendar.
         lasting = (f for f in self._facts if f.succeeded_by is None and f.occurred is None and f.key not in proposed)
         for fact in sorted(lasting, key=lambda f: (f.tier != "core", -f.importance)):
             is_needed = fact.tier == "core" and fact.kind == "world"
@@ -300,7 +300,7 @@ class Proposer:
         return [name for slug in slugs for name in self.jobs.opinion_inputs.names(slug)]
 
     def _is_said(self, fact: Fact, said: Iterable[str]) -> bool:
-        """Whether a line says what the first sentence of a fact says, and names whom it is about."""
+        """Whether a line says what the fact's first sentence says and names one of its subjects, if it has any."""
         stems_of = self.jobs.context.stems
         stems = frozenset(stems_of(re.split(r"(?<=[.!?;]) ", without_evidence(fact.text), maxsplit=1)[0]))
         names = [name.casefold() for name in self._names(fact.subjects)]
@@ -318,7 +318,7 @@ class Proposer:
 
 
 def list_items(path: str, data: bytes) -> dict[str, int]:
-    """The list items of the core that stand in one line, each with that line, 1-based; of equal ones the last."""
+    """The core's single-line list items with their 1-based line numbers; of equal items, the last."""
     note = parse(path, data)
     lines = [line if state == TEXT else "" for line, state in zip(note.lines, note.states, strict=True)]
     found: dict[str, int] = {}
@@ -330,9 +330,9 @@ def list_items(path: str, data: bytes) -> dict[str, int]:
 
 
 def apply_change(path: str, data: bytes, change: CoreChange) -> bytes:
-    """The core with one change made; all other bytes stay, and all where a run that was killed made it already.
+    """The core with one change made and all other bytes kept; unchanged if a killed run made the change already.
 
-    Raises ConflictError when the item is not there any more, or the core would grow beyond its limit of tokens.
+    Raises ConflictError if the item is no longer there, or the core would grow beyond CORE_TOKENS.
     """
     there = list_items(path, data)
     line = there.get(change.old)

@@ -1,6 +1,6 @@
-"""Plans the edits of a run: drafts merged with the pages as they stand, each edit with what it changes and why. Pure.
+"""Plans a run's edits: merges each draft with the current page, and records what the edit changes and why. Pure.
 
-A draft says what a block would hold by itself; the page as it stands decides what comes of it (merge.py).
+A draft is what a block would contain on its own; merge.py combines it with what the user did to the page.
 """
 
 import difflib
@@ -18,56 +18,56 @@ from vault_memory.reflect.merge import KnownFacts
 from vault_memory.text.output import plural
 
 LOSS_SHARE, LOSS_FEW = 0.25, 3
-"""A run takes no more than this share of its entries from a page, or so few."""
+"""A run removes at most this share of a page's entries, or this many if that is more."""
 
 NOTHING_LEFT = Line("Nothing in the notes tells of this any more.", slot="nothing")
 
 EXTRACTIVE = "extractive"
-"""What the property `written` of a page that reflect made says where no model wrote for it."""
+"""The value of a generated page's `written` property if no model wrote any of it."""
 
 _CITED = re.compile(r"(\[\[[^\[\]]+\]\]|\[[^\[\]]*\]\([^()\s]+\))(?: (L\d+(?:, L\d+)*))?")
 _FRONT = re.compile(r"\ufeff?---[ \t]*(\r\n|\n|\r)(?:.*?\1)?---[ \t]*(?:\1|\Z)", re.DOTALL)
 
 
 class Draft(NamedTuple):
-    """One page as the facts would have it: the block's name and lines, and how a new page begins."""
+    """One page as the facts alone would make it: the block's name and lines, and how a new page starts."""
 
     path: str
     block: str
     lines: tuple[Line, ...]
     why: str
-    """Why a page is written that had no such block: what it tells. One that had it says what changed."""
+    """The reason given for a page without such a block yet; otherwise the reason is what changed."""
     start: str = ""
-    """The text of the page before its block, where the page does not exist yet."""
+    """The text before the block, for a page that does not exist yet."""
     by: str = ""
-    """What wrote it, where that was a model."""
+    """The model that wrote some of it, if any."""
     settled: Callable[[str], bool] | None = None
-    """Which lines of the page have been dealt with, and go."""
+    """Tells which lines of the page have been dealt with and are dropped."""
     account: Callable[[Sequence[Line], Sequence[Line]], str] | None = None
-    """What changed from one block to another, where more is to be told than how many facts; "" for nothing more."""
+    """Describes what changed between two blocks, if there is more to say than fact counts; else returns ""."""
 
 
 class FactChanges(NamedTuple):
-    """How many facts an edit puts on a page and takes from it, each counted once."""
+    """How many facts an edit adds to a page and removes from it, each counted once."""
 
     new: int = 0
     changed: int = 0
-    """The cited line is there, and says something else."""
+    """The cited line is still there but says something else."""
     retracted: int = 0
     """The cited line is gone."""
     folded: int = 0
-    """The fact is there, but has no room on the page any more."""
+    """The fact still exists but no longer fits on the page."""
     deleted: int = 0
-    """A person took it out."""
+    """The user deleted it."""
 
     def __str__(self) -> str:
-        """What changed: `2 facts new, 1 retracted`; "" where the facts are the same."""
+        """What changed: `2 facts new, 1 retracted`; "" if the facts are the same."""
         names = ("new", "changed", "retracted", "folded away", "taken out by you")
         return counted_each("fact", zip(self, names, strict=True))
 
 
 class Edit(NamedTuple):
-    """One page to be written: its bytes before (None: there is no such page) and after, and why."""
+    """One page to write: its bytes before (None: no such page) and after, and why."""
 
     path: str
     before: bytes | None
@@ -76,17 +76,17 @@ class Edit(NamedTuple):
     sha: str = ""
     lines: tuple[Line, ...] = ()
     deleted: frozenset[str] = frozenset()
-    """The names of lines that a person took out or replaced."""
+    """The names of lines that the user deleted or replaced."""
     block: str = ""
     was: tuple[Line, ...] = ()
-    """The lines of the block as it stands, with what they rest on as far as that is known."""
+    """The block's current lines, with the facts they rest on as far as known."""
     change: FactChanges = FactChanges()
 
     def diff(self) -> str:
-        """The edit as a unified diff that `patch -p1` understands; without a line end at its end."""
-        tab = "\t" if " " in self.path else ""  # ends a path with spaces
+        """The edit as a unified diff for `patch -p1`, without a final newline."""
+        tab = "\t" if " " in self.path else ""  # terminates a path with spaces
         name = "/dev/null" if self.before is None else f"a/{self.path}{tab}"
-        # Lines as diff and patch see them: with their ends, and no end but the line feed.
+        # Lines as diff and patch see them: newlines kept, and only a line feed ends a line.
         before, after = (
             re.findall(r"[^\n]*\n|[^\n]+", data.decode("utf-8", "replace")) for data in (self.before or b"", self.after)
         )
@@ -96,7 +96,7 @@ class Edit(NamedTuple):
 
 
 class PageProblem(NamedTuple):
-    """Why a page is not written, or what a person should know of it all the same; `exit_code` as the command line's."""
+    """Why a page is not written, or something else the user should know about it; `exit_code` for the command line."""
 
     path: str
     why: str
@@ -105,33 +105,33 @@ class PageProblem(NamedTuple):
 
 
 class PageHistory(NamedTuple):
-    """What is known besides the page: the facts there are, and by the hash of a block its lines as they were written.
+    """What is known besides the page: all facts, and `last`, the lines of a written block by its hash.
 
-    `unread` is a note that cannot be read: a fact that is gone may stand there.
+    `unread` is a note that cannot be read: a missing fact may be in it.
     """
 
     facts: KnownFacts
     last: Callable[[str], Sequence[Line] | None]
     hidden: Callable[[str], Container[str]]
-    """The names of the lines that people deleted, by page."""
+    """Returns the names of the lines that the user deleted from a page."""
     force: bool = False
     unread: str = ""
 
 
 LEFT_ALONE = (ConflictError, RefusedError, VaultError)
-"""The errors for which one page is left alone, and the others are written."""
+"""Errors that make reflect skip one page and write the others."""
 
 
 def page_problem(path: str, error: VaultMemoryError) -> PageProblem:
-    """What such an error comes to: the run is done all the same, so a bad disk is no bad vault."""
+    """Turn such an error into a PageProblem; since the run continues, a disk error's exit code becomes 1."""
     exit_code = error.exit_code if isinstance(error, ConflictError | RefusedError) else 1
     return PageProblem(path, str(error), error.next_step, exit_code)
 
 
 def make_edit(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[Edit | None, tuple[str, ...]]:
-    """What is to be written, None when the page says it already; and its lines that rest on nothing any more.
+    """Plan the edit of one page, None if the page needs none; also returns its lines whose facts are gone.
 
-    Raises ConflictError for a page that cannot be merged, RefusedError for one that would lose too much.
+    Raises ConflictError if the page cannot be merged, RefusedError if it would lose too much.
     """
     page = generated_blocks.read_page(draft.path, draft.start.encode() if present is None else present, draft.block)
     block, hidden = page.block, past.hidden(draft.path)
@@ -172,7 +172,7 @@ def _why(draft: Draft, block: Block | None, edits: merge.Edits, lines: Sequence[
 
 
 def count_changes(block: Block | None, edits: merge.Edits, lines: Sequence[Line], facts: Container[str]) -> FactChanges:
-    """What changes from a block as it stands to the next lines; `facts` are the names of all facts there are."""
+    """Count the facts that change from a block to its next lines; `facts` are the names of all known facts."""
     before = frozenset(block.cites if block else ()).union(*(line.facts for line in edits.lines))
     after = frozenset[str]().union(*(line.facts for line in lines))
     new, gone = after - before, before - after
@@ -184,7 +184,7 @@ def count_changes(block: Block | None, edits: merge.Edits, lines: Sequence[Line]
 
 
 def _places(lines: Sequence[Line], names: Container[str]) -> Counter[tuple[str, str]]:
-    """Where the facts of these names stand, as their lines cite them: a note and a line, or a block id."""
+    """The places these facts are cited from: a note and a line number, or a block id."""
     found: set[tuple[str, tuple[str, str]]] = set()
     for line in lines:
         links = _CITED.findall(line.text.rpartition(" — ")[2])
@@ -196,27 +196,27 @@ def _places(lines: Sequence[Line], names: Container[str]) -> Counter[tuple[str, 
 
 def _write_block(draft: Draft, page: generated_blocks.Page, new: Block) -> bytes:
     before, by, front = page.before, page.block.by if page.block else "", _FRONT.match(page.before)
-    if front and by != new.by:  # its property `written`, as we wrote it, names who did now
+    if front and by != new.by:  # update the `written` property, unless somebody changed it
         said = re.compile(rf"(?<=[\r\n])(written:[ \t]+){re.escape(by or EXTRACTIVE)}(?=[ \t]*[\r\n])")
         before = said.sub(lambda found: found[1] + (new.by or EXTRACTIVE), front[0], count=1) + before[front.end() :]
     after = generated_blocks.put_block(page._replace(before=before), draft.block, new)
     with suppress(ConflictError):
         if generated_blocks.read_page(draft.path, after, draft.block).block == new:
             return after
-    # It would be written once more with every run.
+    # Otherwise every run would write the block again.
     what = "a code fence, comment or frontmatter that is never closed would hide the block"
     raise ConflictError(f"{draft.path}: {what}: it was left alone.", "Close it.")
 
 
 def _refuse_loss(draft: Draft, block: Block, was: Sequence[Line], past: PageHistory) -> None:
-    """Raise RefusedError when too many of a page's entries rest on facts that no note holds any more.
+    """Raise RefusedError if too many of a page's entries rest on facts that no note contains any more.
 
-    What still cites the same lines of its note is not lost, whatever its fact is known by now.
+    An entry whose fact was reworded on the same line of its note is not lost.
     """
     lost = [name for name in block.cites if not (name in past.facts.names or name in past.facts.withheld)]
     known = frozenset(block.cites).union(*(line.facts for line in was))
     new = frozenset[str]().union(*(line.facts for line in draft.lines)) - known
-    reworded = (_places(was, lost) & _places(draft.lines, new)).total()  # in its note, where it was
+    reworded = (_places(was, lost) & _places(draft.lines, new)).total()  # in place, in their notes
     count, entries = len(lost) - reworded, len(block.cites)
     if count and past.unread:
         raise RefusedError(

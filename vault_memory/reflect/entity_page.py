@@ -1,9 +1,9 @@
-"""Drafts an entity's page: what it is in one line, then the best that is known, by tier and over time. Pure.
+"""Drafts an entity's page: one line on what it is, then its most informative facts by tier and over time. Pure.
 
-A fact stands there once. What is told first is chosen first (choose_facts.py): a short overview of all times, then
-what was told lately, then the rest. Of that, what is alive (core and working) and not over stands under "Now", what
-lies ahead under "Ahead", and the rest in a timeline. Over and ahead are seen from the newest day on which anything
-was written. The same is done for world.md (how things are, by whom) and experience.md (what was done, by month).
+Each fact appears once. What comes first is chosen first (choose_facts.py): a short overview of all times, then recent
+facts, then the rest. Of those, live ones (core, working) that are not over go under "Now", those still to come under
+"Ahead", the others into a timeline. "Over" and "ahead" are relative to the newest day on which anything was written.
+world.md (how things are, by subject) and experience.md (what was done, by month) are drafted likewise.
 """
 
 import re
@@ -24,31 +24,31 @@ from vault_memory.text.output import plural
 BLOCK = "facts"
 
 PAGE_TOKENS = 1800
-"""A page is to be read, and to be handed to a model: what has no room in this is folded away."""
+"""A page must be readable, and fit into a model's context: what does not fit is folded into a count."""
 
 BANK_TOKENS = 2000
-"""More than an entity's page: what does not fit here stands on one of those."""
+"""The limit of world.md and experience.md: what does not fit is on an entity's page."""
 
 OVERVIEW_TOKENS = 220
 LATELY_SHARE = 4
-"""What was told lately gets one of so many parts of the room first: .002 of what is asked about LoCoMo."""
+"""Recent facts get the first 1/LATELY_SHARE of the room: worth .002 of what LoCoMo's questions ask about."""
 
 HEADLINE_TOKENS = 70
-"""What the first line and its citation may take of the overview's room."""
+"""The part of OVERVIEW_TOKENS for the first line and its citation."""
 
 LEAST_SHARED, SHARE = 2, 0.5
-"""What holds so many telling words of a first sentence, and so large a part of them, tells of it anew."""
+"""A fact with at least this many, and this share, of the content words of a first sentence is about the same matter."""
 
 _FIRST_SENTENCE = re.compile(r"(?<=\w)[.;!?](?:\s|$)")
 
 STANDING = frozenset(("world", "observation"))
 
 RELATED_LINKS, FOLDED_LINKS = 8, 4
-"""How many links say whom it goes with, and where folded facts stand."""
+"""How many links to related entities, and to where the folded facts are."""
 
 
 def size(facts: Sequence[Fact]) -> str:
-    """How much is known, as the page says it: `14 facts on 9 days`, `2 facts, one of them of 3 May 2025`."""
+    """How much is known, as pages say it: `14 facts on 9 days`, `2 facts, one of them of 3 May 2025`."""
     days = {day for fact in facts if (day := known_on(fact))}
     text = plural(len(facts), "fact")
     if not days:
@@ -60,12 +60,12 @@ def size(facts: Sequence[Fact]) -> str:
 
 
 def known_on(fact: Fact) -> date | None:
-    """The day of a fact by which a page counts: when it happened, and of what is still to come when it was told."""
+    """The day under which a page counts a fact: when it happened, or when it was written down if that is earlier."""
     return min(fact.when, fact.day) if fact.when and fact.day else fact.when
 
 
 def is_over(fact: Fact, newest: date | None) -> bool:
-    """Whether what a fact tells of happened on a day that is past on the newest one."""
+    """Whether what a fact describes ended before the `newest` day."""
     if newest is None:
         return False
     if fact.kind in ("experience", "opinion"):
@@ -78,7 +78,7 @@ def is_over(fact: Fact, newest: date | None) -> bool:
 
 @dataclass(frozen=True)
 class EntityPage:
-    """The page of one entity: its facts, and the lines that tell of the opinions held about it."""
+    """The page of one entity: its facts, and the lines about opinions on it."""
 
     slug: str
     name: str
@@ -86,12 +86,12 @@ class EntityPage:
     context: PageContext
     opinions: Sequence[Line] = ()
     newer: Sequence[Fact] = ()
-    """Facts that took the place of some of `known`, whomever they are about."""
+    """Facts that supersede some of `known`, whoever they are about."""
     newest: date | None = None
-    """The newest day on which anything about it was written; where it is not given, that of `known`."""
+    """The newest day on which anything about it was written; by default the newest in `known`."""
 
     def lines(self, tokens: int = PAGE_TOKENS, paragraph: Sequence[Line] = ()) -> tuple[Line, ...]:
-        """The lines of its block within `tokens`: what is told beside the overview gives way, also to a paragraph."""
+        """The block's lines within `tokens`: facts outside the overview give way, also to a paragraph."""
         first, best, more = self._choose(tokens)
         opening = [*self._opening(first), *paragraph]
         return self.context.fit(more, tokens, lambda rest: [*opening, *self._below(first, best, rest)])
@@ -110,7 +110,7 @@ class EntityPage:
         return Body(period_of(last, "month"), self._facts, self.context, PAGE_TOKENS, self.newer)
 
     def _choose(self, tokens: int) -> tuple[list[Fact], list[Fact], list[Fact]]:
-        """What stands first, if anything may, the rest of the overview, and what else could be told, by its worth."""
+        """The headline fact, if any may be one; the rest of the overview; and the other candidates, best first."""
         telling = [fact for fact in self._facts if self._body.says_how_it_stands(fact)]
         weigh = Weights(self.context.stems, self._body.cost, frozenset([self.slug]))
         heading = self._heading(telling)
@@ -130,7 +130,7 @@ class EntityPage:
         return first, stands[len(first) :], [fact for fact in [*rest, *best] if id(fact) not in told]
 
     def _retellings(self, fact: Fact, facts: Iterable[Fact]) -> Iterator[Fact]:
-        """What was told later of the same matter, newest first: it holds half of what the first sentence is about."""
+        """Later facts about the same matter, newest first: they contain half of the first sentence's content words."""
         stems = self.context.stems
         names = {stem for name in (self.name, self.slug) for stem in stems(name)}
         telling = {stem for stem in stems(_FIRST_SENTENCE.split(fact.text)[0]) if stem not in names}
@@ -143,9 +143,9 @@ class EntityPage:
                 yield newer
 
     def _heading(self, telling: Sequence[Fact]) -> set[int]:
-        """What may stand first: what is so of no day, else what is not over, else what holds.
+        """The ids of the facts that may be the headline: undated ones, else those not over, else any not superseded.
 
-        Nothing that came from outside: it is told below, and marked.
+        Never untrusted facts: they appear below, marked.
         """
         telling = [fact for fact in telling if fact.is_trusted]
         holding = [fact for fact in telling if fact.succeeded_by is None]
@@ -156,17 +156,17 @@ class EntityPage:
         return set(map(id, found))
 
     def _opening(self, first: Sequence[Fact]) -> list[Line]:
-        """What it is in one line, and how much is known."""
+        """The headline, and how much is known."""
         found = [Line("## In the logs")]
         for line in self._body.listed(first, self.slug):
             cited = f" — {self.context.cite.fact(first[0])}"
             text = line.text.removeprefix("- ").removesuffix(cited).replace("**", "")
             found += [Line(""), line._replace(text=f"**{text}**{cited}")]
-        # Of opinions alone their own heading says enough.
+        # With opinions only, their own heading says enough.
         return [*found, Line(""), self._how_much()] if self._facts else found
 
     def _below(self, first: Sequence[Fact], best: Sequence[Fact], rest: Sequence[Fact]) -> Iterator[Line]:
-        """All below the opening: the overview, opinions, and the rest that is told."""
+        """Everything below the opening: the overview, opinions and the other facts."""
         yield from self._section("", sorted(best, key=timeline_key, reverse=True))
         now, ahead, earlier = list[Fact](), list[Fact](), list[Fact]()
         for fact in rest:
@@ -206,14 +206,14 @@ class EntityPage:
         return Line(f"{text}{f'; together with {together}' if together else ''}.", slot="opening")
 
     def _where(self, fact: Fact) -> str:
-        """Where a folded fact is to be looked up: the summary of its month if there is one, else its note."""
+        """Where to look up a folded fact: the summary of its month if there is one, else its note."""
         month = period_of(fact.when, "month").name if fact.when else ""
         context = self.context
         return context.cite.link(context.layout.summary(month) if month in context.summaries else fact.path)
 
 
 def by_month(facts: Iterable[Fact]) -> Iterator[tuple[str, list[Fact]]]:
-    """The facts of each month in the order of a timeline, the newest month first; those of no day come last."""
+    """The facts of each month in timeline order, newest month first and undated facts last."""
     months: dict[str, list[Fact]] = {}
     for fact in sorted(facts, key=lambda fact: (known_on(fact) or date.min, timeline_key(fact)), reverse=True):
         day = known_on(fact)
@@ -229,7 +229,7 @@ def by_month(facts: Iterable[Fact]) -> Iterator[tuple[str, list[Fact]]]:
 def bank_lines(
     known: Sequence[Fact], context: PageContext, tokens: int = BANK_TOKENS, *, is_world: bool
 ) -> tuple[Line, ...]:
-    """The block of world.md, how things are now, or of experience.md, what was done, within `tokens`."""
+    """The block of world.md (how things are now) or of experience.md (what was done) within `tokens`."""
     if is_world:
         newest = max((fact.day for fact in known if fact.day), default=None)
         standing = (fact for fact in known if fact.kind in STANDING and fact.succeeded_by is None)

@@ -1,8 +1,8 @@
-"""A fact as reflect works on it, with its day, place, tier and whom it is about, and how a page cites its line. Pure.
+"""The Fact type that reflect works with (day, place, tier, entities), and how pages cite a fact's line. Pure.
 
-A citation opens in Obsidian: `[[2025-11-27]] L12`, or `[[2025-11-27#^id]]` where the line has a block id. A name that
-two notes share is written with its path: `[[memory/2025-11-27|2025-11-27]] L12`. One that no wikilink can hold is a
-Markdown link: `[C# notes](Work/C%23%20notes.md) L12`.
+A citation is a link that Obsidian opens: `[[2025-11-27]] L12`, or `[[2025-11-27#^id]]` if the line has a block id. If
+two notes share a name, the path is included: `[[memory/2025-11-27|2025-11-27]] L12`. A name that a wikilink cannot
+express becomes a Markdown link: `[C# notes](Work/C%23%20notes.md) L12`.
 """
 
 import re
@@ -17,39 +17,39 @@ from vault_memory.markdown.entities import link_name
 from vault_memory.text.calendar_days import Span
 
 LONG_SPAN_DAYS = 16
-"""A fact about longer than this ("in March", "was built in 1938") does not say of which day it is."""
+"""A fact about a longer span than this ("in March", "was built in 1938") is not placed on one day by it."""
 
 LINE_NUMBER = re.compile(r"(?:(?<=\]\] )|(?<=\.md\) ))L\d+(?:, L\d+)*")
-"""The numbers of cited lines: a moved line alone is no reason to write a page."""
+"""The line numbers in a citation: a line that only moved is no reason to rewrite a page."""
 
 _UNFIT = re.compile(r"[#^|\[\]]|%%")
-"""What Obsidian reads in a wikilink as something else than a part of the name."""
+"""Characters that Obsidian does not read as part of the name in a wikilink."""
 
 
 class Fact(NamedTuple):
-    """One fact as its note tells it: a Retain bullet, or a line read as one (`is_inferred`).
+    """One fact as written in its note: a Retain bullet, or a line read as one (`is_inferred`).
 
-    `key` is the hash of its text: it names the fact wherever its line moves, and changes when a word of it does.
-    `about` are slugs, those before the colon first; `confidence` and `importance` in 0..1. `tier` is how it stands
-    today (decay.py), `succeeded_by` the key of the fact that took its place.
+    `key` is the hash of its text: it identifies the fact wherever its line moves, and changes when any word does.
+    `about` are slugs, those before the colon first; `confidence` and `importance` are in 0..1. `tier` is today's tier
+    (decay.py), `succeeded_by` the key of the fact that superseded it.
 
-    A tuple, for a large vault has very many of them.
+    A tuple, because a large vault has very many of them.
     """
 
     key: int
     kind: str
     """world, experience, opinion or observation."""
     text: str
-    """The narrative, links and mentions as they were written, without the message it was captured from."""
+    """The narrative, with links and mentions as written but without the citation of a captured message."""
     path: str
     line: int
-    """Where it begins, 1-based."""
+    """Its first line, 1-based."""
     day: date | None
-    """When it was written down; None in a note without a day."""
+    """The day it was written down; None if its note has no day."""
     occurred: Span | None = None
     about: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
-    """Those of `about` that stand before the colon."""
+    """The slugs of `about` that come before the colon."""
     more_lines: int = 0
     """How many lines of its bullet follow the first."""
     scope: str = "global"
@@ -60,20 +60,20 @@ class Fact(NamedTuple):
     is_inferred: bool = False
     succeeded_by: int | None = None
     by: str = provenance.PERSON
-    """Who it is from (provenance.py)."""
+    """Its origin (provenance.py)."""
     tokens: int = 0
-    """What it costs where it stands in its note, with its marks; 0 where that is not known."""
+    """Its token count as written in its note, markup included; 0 if unknown."""
 
     @property
     def is_trusted(self) -> bool:
-        """Whether somebody here wrote it: what came from outside is told, and marked, and nothing is built on it."""
+        """Whether it was written here: facts from outside are shown, marked as such, but nothing is built on them."""
         return provenance.is_trusted(self.by)
 
     @property
     def when(self) -> date | None:
-        """The day it belongs to in a timeline: when it happened, else when it was written down.
+        """Its day in a timeline: when it happened, else when it was written down.
 
-        An opinion is of the day it was held: one that names another ("right to ship on 8 December") is not of that day.
+        An opinion belongs to the day it was written down, even if it names another ("right to ship on 8 December").
         """
         span = self.occurred
         if span is None or self.kind == "opinion" or (span.end - span.start).days > LONG_SPAN_DAYS:
@@ -82,22 +82,22 @@ class Fact(NamedTuple):
 
 
 def timeline_key(fact: Fact) -> tuple[date, str, int, int]:
-    """By day, note and line; what has no day comes last."""
+    """Sort key: by day, note and line; undated facts last."""
     return (fact.when or date.max, fact.path, fact.line, fact.key)
 
 
 class Citations:
-    """The links to the notes of one vault; `paths` are all of its notes, vault-relative."""
+    """Makes links to the notes of one vault; `paths` are all of its notes, relative to the vault."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._names = Counter(link_name(path).casefold() for path in paths)
 
     def fact(self, fact: Fact) -> str:
-        """The citation of one fact, and that it came from outside where it did."""
+        """The citation of one fact, marked if it came from outside."""
         return self.several([fact])
 
     def several(self, facts: Sequence[Fact]) -> str:
-        """The citation of some facts of one note: `[[2025-11-27]] L12, L14`, or by the block id of the first."""
+        """The citation of several facts of one note: `[[2025-11-27]] L12, L14`, or by the block id of the first."""
         first, *more = facts
         path = first.path
         if not first.block_id:
@@ -115,7 +115,7 @@ class Citations:
         return _markdown(path) if _UNFIT.search(path) else f"[[{self.target(path)}]]"
 
     def named(self, path: str, name: str) -> str:
-        """A link to a whole note that shows a name of its own."""
+        """A link to a whole note, displayed as `name`."""
         if _UNFIT.search(path):
             return _markdown(path, shown=name)
         target = self.target(path)
@@ -123,7 +123,7 @@ class Citations:
         return f"[[{target}]]" if target == name or "|" in target else f"[[{target}|{plain_name}]]"
 
     def target(self, path: str) -> str:
-        """What stands between the brackets: the note's name, or its path and name where another note has it too."""
+        """The text between the brackets: the note's name, or path and name if another note has the same name."""
         name = link_name(path)
         return name if self._names[name.casefold()] < 2 else f"{path.removesuffix('.md')}|{name}"
 

@@ -1,7 +1,7 @@
-"""Lays out the facts of a page: under which heading each stands, and what goes before its words. Pure.
+"""Lays out the facts of a page: the heading each goes under, and the day and name put before its text. Pure.
 
-Each thread (a person, a place, a project) with two facts or more has a heading, then comes the rest. A word that no
-fact holds is only ever a name, a day, or "until" one.
+Each thread (a person, a place, a project) with two facts or more gets a heading; the rest follow. The only words added
+to those of the facts are names and days, including "until" a day.
 """
 
 import re
@@ -25,59 +25,59 @@ T = TypeVar("T")
 ALSO = "Also"
 
 FACT_TOKENS, CITATION_TOKENS = 44, 14
-"""The most tokens of one fact's text, and what a line costs beside its text.
+"""The maximum tokens of one fact's text, and what its line costs besides.
 
-With 40 the pages of four conversations of LoCoMo hold .02 less of what is asked about.
+With 40, the pages of four LoCoMo conversations contain .02 less of what the questions ask about.
 """
 
 FEWEST_ROOMS = 6
-"""No fact's text takes more than one of so many parts of a short page."""
+"""On a short page, a fact's text takes at most this fraction (1/n) of the limit."""
 
 HEADINGS_FROM = 300
-"""A page with a limit under this is a single list: headings and links around the facts would be a good part of it."""
+"""Below this token limit a page is a single list: headings and links would take up too much of it."""
 
 NAMED_ENTITIES = 3
-"""How many the opening line names; one on a short page, where the room is for facts."""
+"""How many entities the opening line names; on a short page one, to leave room for facts."""
 
 _LINKED = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|\[((?:[^\[\]\\]|\\.)*)\]\([^()\s]*\)")
 
 
 @dataclass(frozen=True, slots=True)
 class PageContext:
-    """What a page needs of its vault."""
+    """What laying out a page needs to know about its vault."""
 
     cite: Citations
     link_entity: Callable[[str], str]
-    """An entity's name by its slug, as a link where it has a page."""
+    """The name of the entity with a slug, as a link if it has a page."""
     exists: Callable[[str], bool]
-    """Whether a link's target does."""
+    """Whether a link's target exists."""
     stems: Callable[[str], Sequence[str]]
-    """The stems of a text that tell something."""
+    """The content stems of a text."""
     count: Callable[[str], int]
-    """The tokens of a text."""
+    """The token count of a text."""
     summaries: Collection[str] = frozenset()
-    """The names of the periods that have a page."""
+    """The names of the periods that have a summary page."""
     layout: Layout = STANDARD
 
     def tokens(self, lines: Iterable[Line]) -> int:
         return self.count("\n".join(line.text for line in lines))
 
     def fit(self, what: Sequence[T], tokens: int, lines: Callable[[Sequence[T]], Iterable[Line]]) -> tuple[Line, ...]:
-        """The page of as many of these facts or opinions, the first ones, as have room in so many tokens."""
+        """Lay out as many of the first facts or opinions as fit into `tokens`."""
         sizes = range(1, len(what) + 1)
         most = bisect_left(sizes, True, key=lambda size: self.tokens(lines(what[:size])) > tokens)
         return tuple(lines(what[:most]))
 
 
 def counted_each(noun: str, counts: Iterable[tuple[int, str]]) -> str:
-    """`2 facts new, 1 retracted`: the noun stands with the first number only; "" where every number is 0."""
+    """`2 facts new, 1 retracted`: the noun follows the first number only; "" if every number is 0."""
     some = [(number, what) for number, what in counts if number]
     numbers = [plural(number, noun) if not at else f"{number:,}" for at, (number, _) in enumerate(some)]
     return ", ".join(f"{number} {what}" for number, (_, what) in zip(numbers, some, strict=True))
 
 
 def folded(facts: Iterable[Fact], told: Iterable[Fact], links: int, where: Callable[[Fact], str]) -> str:
-    """How many facts are folded away, and the places that hold most of them; "" where none is."""
+    """How many facts are folded away, and the places with most of them; "" if there are none."""
     places = Counter(map(where, facts)) - Counter(map(where, told))
     fullest = sorted(places, key=lambda place: (-places[place], place))[:links]
     among = "on" if len(fullest) == len(places) else "the most on"
@@ -86,31 +86,31 @@ def folded(facts: Iterable[Fact], told: Iterable[Fact], links: int, where: Calla
 
 
 def unlinked(name: str) -> str:
-    """A name as it is read: what a link shows."""
+    """A name with links replaced by their display text."""
     return _LINKED.sub(r"\1\2", name)
 
 
 @dataclass(frozen=True)
 class Body:
-    """How the facts of one period are told on a page of at most `limit` tokens."""
+    """Lays out the facts of one period on a page of at most `limit` tokens."""
 
     period: Period
     facts: Sequence[Fact]
     context: PageContext
     limit: int
     newer: Sequence[Fact] = ()
-    """Facts that took the place of some of `facts`, and are told elsewhere."""
+    """Facts that supersede some of `facts` and may appear elsewhere."""
     is_opened: bool = True
-    """Whether an opening line names, and links, those that most facts are about."""
+    """Whether an opening line names and links the entities with most facts."""
     _texts: dict[int, str] = field(default_factory=dict)
 
     @property
     def fact_tokens(self) -> int:
-        """The most tokens of one fact's text; a first sentence may be somewhat longer."""
+        """The maximum tokens of one fact's text; a first sentence may be somewhat longer."""
         return min(FACT_TOKENS, max(self.limit // FEWEST_ROOMS, 1))
 
     def cost(self, fact: Fact) -> int:
-        """What the line of a fact costs in tokens, near enough to choose by: pages are measured whole."""
+        """The approximate token cost of a fact's line, for selection: whole pages are measured exactly."""
         return min(self.context.count(fact.text), self.fact_tokens) + CITATION_TOKENS
 
     @property
@@ -127,7 +127,7 @@ class Body:
 
     @cached_property
     def named(self) -> list[str]:
-        """The entities that most facts are about, for the opening line: there they are linked, and plain below."""
+        """The entities with most facts: the opening line links them, so below they are plain text."""
         if not self.is_opened:
             return []
         ranked = sorted(self.threads, key=lambda slug: (-self.threads[slug], slug))
@@ -138,23 +138,23 @@ class Body:
         return unlinked(name) if slug in self.named else name
 
     def text(self, fact: Fact) -> str:
-        """The words of a fact as they stand on the page."""
+        """A fact's text as shown on the page."""
         if id(fact) not in self._texts:
             text = fact_text.readable(fact.text, self.context.exists)
             self._texts[id(fact)] = fact_text.clipped(text, self.fact_tokens, self.context.count)
         return self._texts[id(fact)]
 
     def thread(self, fact: Fact) -> str:
-        """The entity under which a fact is told: of its subjects the one with most facts; "" where it has none."""
+        """The entity a fact is filed under: its subject with most facts; "" if it is about nobody."""
         slugs = fact.subjects or fact.about
         return min(slugs, key=lambda slug: (-self.threads[slug], slugs.index(slug)), default="")
 
     def says_how_it_stands(self, fact: Fact) -> bool:
-        """Whether a fact that holds no more is told as one: of some nothing here took the place."""
+        """Whether the page can show a fact correctly: one that is superseded needs its successor here to say so."""
         return fact.succeeded_by is None or bool(self._until(fact))
 
     def lines(self, taken: Iterable[Fact]) -> list[Line]:
-        """The lines of the page for these facts, under headings where there is room for them."""
+        """The lines of the page for these facts, under headings if the limit allows."""
         sections = self._sections(taken)
         found: list[Line] = []
         for name, facts in sections.items():
@@ -166,7 +166,7 @@ class Body:
         return found
 
     def _sections(self, taken: Iterable[Fact]) -> dict[str, list[Fact]]:
-        """The facts in the order of a timeline under the slug of their thread, else under `ALSO`."""
+        """The facts in timeline order by the slug of their thread, else under `ALSO`."""
         ordered = sorted(taken, key=timeline_key)
         if not self.with_headings:
             return {"": ordered}
@@ -179,7 +179,7 @@ class Body:
         return {name: facts for name, facts in found.items() if facts}
 
     def listed(self, facts: Iterable[Fact], section: str) -> list[Line]:
-        """A line for each fact, with the day and the name that its own words leave out."""
+        """A line for each fact, prefixed with the day and the name that its own text omits."""
         found: list[Line] = []
         for fact in facts:
             lead = ", ".join(filter(None, (self._day(fact), self._name(fact, section))))
@@ -188,7 +188,7 @@ class Body:
         return found
 
     def _day(self, fact: Fact) -> str:
-        """The day of a fact where neither its citation nor its words tell it."""
+        """The day of a fact, unless its citation or its text already gives it."""
         if fact.when is None:
             return ""
         span = fact.occurred if fact.occurred and fact.kind != "opinion" else Span(fact.when, fact.when)
@@ -207,7 +207,7 @@ class Body:
         return "" if any(_words(unlinked(name)) & spoken for name in names) else ", ".join(names)
 
     def _until(self, fact: Fact) -> str:
-        """For a fact that another of the period took the place of: since when."""
+        """For a fact superseded by another known here: ` (until <day>)`, or ` (no longer)`."""
         newer = self._by_key.get(fact.succeeded_by)
         if newer is None or newer is fact:
             return ""

@@ -1,6 +1,6 @@
-"""Reads the facts for reflect out of the index: Retain bullets, and what is said in a log that is a conversation.
+"""Reads reflect's facts from the index: Retain bullets, and statements in logs that are conversations.
 
-Left out, and counted: what is private to some scope (a page is for everybody who opens it), and what was forgotten.
+Left out and counted: facts private to a scope (anybody may open a page), and forgotten ones.
 """
 
 import re
@@ -25,18 +25,18 @@ _KEYS = re.compile(r"([^(]*?[WBOS][ \t]*)\(([^()]*)\)(.*)", re.DOTALL)
 
 @dataclass(frozen=True)
 class FactSet:
-    """All facts that reflect may use, by day, path and line; and how many were left out, by reason."""
+    """All facts that reflect may use, sorted by day, path and line; and how many were left out, by reason."""
 
     facts: tuple[Fact, ...]
     left_out: Mapping[str, int]
     speakers: Mapping[str, str]
-    """By slug, what those are called who are known from a conversation or by a link: as is written most often."""
+    """The most frequent spelling, by slug, of names known from conversations or from links in them."""
     withheld: frozenset[int] = frozenset()
-    """The keys of those left out: they are to go from every page, however many they are."""
+    """The keys of the facts left out: they must go from every page, however many there are."""
 
 
 class FactRow(NamedTuple):
-    """What the index holds of one fact; `speaker` is None for a Retain bullet, "" for what was inferred of oneself."""
+    """One fact's row in the index; `speaker` is None for a Retain bullet, "" for one inferred about the user."""
 
     id: int
     kind: int
@@ -61,9 +61,9 @@ class FactRow(NamedTuple):
 
 
 def read(store: View, names: Names, today: date, with_private: bool = False) -> FactSet:
-    """The facts of all notes as they stand on a day.
+    """Read the facts of all notes, with tiers and supersession as of `today`.
 
-    Those that are private to some scope come `with_private`: for a person who asks for them, never for a page.
+    `with_private` includes facts private to a scope: only to answer a user's query, never for a page.
     """
     left_out, rows, forgotten = Counter[str](), list[FactRow](), journal.forgotten(store)
     withheld, pages = set(forgotten), (store.layout.summaries, store.layout.proposals)
@@ -78,7 +78,7 @@ def read(store: View, names: Names, today: date, with_private: bool = False) -> 
             rows.append(row)
     finder = _EntityFinder(store, names, rows)
     facts = {row.id: fact for row, fact in zip(rows, _aged(store, rows, finder, today), strict=True)}
-    # What is private or forgotten retires nothing: a page would be silent where it cannot say why.
+    # Private and forgotten facts supersede nothing: a page would drop a fact without being able to say why.
     after = superseded(store, names, facts, today, Filters(), by_each_other=True)
     for id_, newer in after.items():
         if id_ in facts and newer.id in facts:
@@ -88,17 +88,17 @@ def read(store: View, names: Names, today: date, with_private: bool = False) -> 
 
 
 def _before_private(row: FactRow) -> Iterator[int]:
-    """What a bullet was known by before it had the key that makes it private."""
+    """The key of a bullet before `scope=` made it private."""
     if "scope" in row.whole and (keys := _KEYS.match(row.whole)):
         left = ",".join(part for part in keys[2].split(",") if part.partition("=")[0].strip() != "scope").strip()
         yield journal.passage_key(f"{keys[1]}({left}){keys[3]}" if left else keys[1] + keys[3])
 
 
-# --- whom a fact is about --------------------------------------------------------------------------------------------
+# --- who a fact is about ---------------------------------------------------------------------------------------------
 
 
 class _EntityFinder:
-    """Finds whom facts are about, as canonical slugs."""
+    """Finds the entities that facts are about, as canonical slugs."""
 
     def __init__(self, store: View, names: Names, rows: Sequence[FactRow]) -> None:
         self._canonical = canonical = lru_cache(1 << 16)(names.canonical)
@@ -109,14 +109,14 @@ class _EntityFinder:
         plain = {row.whole for row in rows if row.speaker is not None and "[[" in row.whole}
         linked = Counter(name for text in plain for name in entities.mentions(text))
         self.called: dict[str, str] = {}
-        for counts in (linked, speakers):  # of several the one that is written most often
+        for counts in (linked, speakers):  # the most frequent spelling comes last, and wins
             self.called |= {canonical(name): name for name in sorted(counts, key=lambda name: (counts[name], name))}
         forms = [(form, slug) for slug in names.pages for form in names.forms(slug)]
         forms += [(name, canonical(name)) for name in speakers]
         self._called = fact_text.NameIndex(forms, lambda: (row.text for row in rows))
 
     def find(self, row: FactRow) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Who a fact is about, and its subjects among them: those before the colon, or who says it of themselves."""
+        """The entities a fact is about, and its subjects among them: those before the colon, or the speaker."""
         if row.speaker is not None:
             speaker = [self._canonical(row.speaker)] if row.speaker else []
             named = [*map(self._canonical, entities.mentions(row.text)), *self._called.named(row.text)]
@@ -125,15 +125,15 @@ class _EntityFinder:
         if not mentioned:
             return (), ()
         head = row.whole.partition(":")[0]
-        if "(" in head and ")" not in head and (keys := _KEYS.match(row.whole)):  # a colon of a key: `(by=agent:moss)`
+        if "(" in head and ")" not in head and (keys := _KEYS.match(row.whole)):  # colon in a key: `(by=agent:moss)`
             head = keys[1] + keys[3].partition(":")[0]
         subjects = tuple(dict.fromkeys(map(self._canonical, entities.mentions(head))))
         return tuple(dict.fromkeys((*subjects, *sorted(mentioned)))), subjects
 
 
 def _aged(store: View, rows: Sequence[FactRow], finder: _EntityFinder, today: date) -> Iterator[Fact]:
-    """The facts of these rows in the same order, with importance and tier as of a day."""
-    # On how many days it was told, by its wording; from outside it counts for nothing.
+    """The facts of these rows, in the same order, with importance and tier as of `today`."""
+    # On how many days each wording was written; untrusted rows do not count.
     days = {(row.wording, row.day) for row in rows if row.wording and row.day and provenance.is_trusted(row.by)}
     told = Counter(wording for wording, _ in days)
     used = journal.days_of_use(store, ((row.id, _words(row)) for row in rows), today.toordinal())
@@ -148,8 +148,8 @@ def _aged(store: View, rows: Sequence[FactRow], finder: _EntityFinder, today: da
         sure = 1.0 if row.confidence is None else row.confidence
         trace = decay.Trace(day.toordinal() if day else None, used.get(row.id, ()), importance, sure)
         tier = decay.tier_of(trace, today.toordinal())
-        tokens = row.tokens if row.speaker is None or "\n" not in row.whole else 0  # of a line among others
-        # By place, for by name each of so many would take twice as long.
+        tokens = row.tokens if row.speaker is None or "\n" not in row.whole else 0  # one line of a longer passage
+        # Positional arguments: with keywords this takes twice as long.
         yield Fact(
             row.key, kind, provenance.without_citation(row.text), row.path, row.line, day, occurred, about, subjects,
             row.end_line - row.line, row.scope, row.confidence, importance, tier, row.block_id,
@@ -158,5 +158,5 @@ def _aged(store: View, rows: Sequence[FactRow], finder: _EntityFinder, today: da
 
 
 def _words(row: FactRow) -> int:
-    """What the journal knows the passage of a fact by."""
+    """The journal's key for the passage of a fact."""
     return row.key if row.speaker is None else journal.passage_key(row.whole)

@@ -1,14 +1,14 @@
-"""Reads and writes the generated blocks of a page, between their two markers, and keeps what was written in them.
+"""Reads and writes a page's generated blocks, between their two markers, and stores what was last written in them.
 
     <!-- memory:begin facts -->
     …
     <!-- memory:end facts sha=1a2b3c4d cites=8f3a1b2c,… yours=… -->
 
-`sha` is of the text between as it was written, `cites` names the facts cited in it, in order, and `yours` the places of
-the lines that a person added or changed in it (`3-5,9`; the first between the markers is 1). DESIGN.md §4.
+`sha` is the hash of the block's text as written, `cites` names the facts it cites, in order, and `yours` gives the
+positions of the lines that the user added or changed (`3-5,9`; 1 is the first line after the marker). DESIGN.md §4.
 
-The lines of each written block lie in `.memory/history/written`, known by that hash, for merge.py to compare the page
-with. But for them all here is pure.
+The lines of each written block are stored in `.memory/history/written` under that hash, so that merge.py can compare
+the page with them. Everything else here is pure.
 """
 
 import hashlib
@@ -39,20 +39,20 @@ _SHA = re.compile(r"[0-9a-f]{8}")
 
 WRITTEN = "history/written"
 WRITTEN_SECONDS = 90 * 86400.0
-"""A text that no page has any more is kept so long, for a page may come back from another device or a backup."""
+"""How long a text that no page has any more is kept: a page may come back from another device or a backup."""
 
 
 class Line(NamedTuple):
-    """One line of a block: its text, the keys of the facts it cites, and for a line without any what it is.
+    """One line of a block: its text, the keys of the facts it cites, and a `slot` that identifies a line without facts.
 
-    By its facts or its `slot` a line that a person deleted is known again when it would say the same in other words.
+    Facts or slot identify a line that the user deleted, even if it would now be worded differently.
     """
 
     text: str
     keys: tuple[int, ...] = ()
     slot: str = ""
     of: str = ""
-    """Of a line below an entry, what the entry is known by: the same fact may stand elsewhere, as an entry itself."""
+    """For a line below an entry, the entry's name: the same fact may be an entry of its own elsewhere."""
 
     @property
     def facts(self) -> frozenset[str]:
@@ -60,25 +60,25 @@ class Line(NamedTuple):
 
     @property
     def stands_for(self) -> bool:
-        """Whether a line of theirs replaced one of ours."""
+        """For a line of the user's, whether it replaced a generated one."""
         return bool(self.keys or self.slot)
 
     @property
     def names(self) -> frozenset[str]:
-        """What the line is known by."""
+        """The names that identify the line."""
         if self.keys:
             return frozenset(f"{self.of}/{fact}" for fact in self.facts) if self.of else self.facts
         return frozenset([self.slot or text_name(self.text)])
 
 
 class Block(NamedTuple):
-    """A block as it stands in a page: the lines between the markers, and what the closing one says."""
+    """A block as it is in a page: the lines between the markers, and the values in the closing marker."""
 
     lines: tuple[str, ...]
     sha: str
     cites: tuple[str, ...] = ()
     yours: frozenset[int] = frozenset()
-    """Places in `lines`, from 0, as they were when it was written."""
+    """Positions in `lines`, from 0, at the time of writing."""
     by: str = ""
 
     @property
@@ -87,14 +87,14 @@ class Block(NamedTuple):
 
 
 class PageLine(NamedTuple):
-    """A line of a person's that they are told of."""
+    """A line of the user's to report."""
 
     path: str
     line: str
 
 
 class Page(NamedTuple):
-    """A page's text around one of its blocks; `block` is None where it has none yet, and belongs at the end."""
+    """A page's text around one of its blocks; `block` is None if it has none yet and is to get one at its end."""
 
     before: str
     block: Block | None
@@ -103,18 +103,18 @@ class Page(NamedTuple):
 
 
 def fact_name(key: int) -> str:
-    """Eight hex digits of a fact's key: enough to tell the facts of one page apart."""
+    """The first eight hex digits of a fact's key: enough to distinguish the facts of one page."""
     return f"{key & (1 << 64) - 1:016x}"[:8]
 
 
 def text_name(text: str) -> str:
-    """What a line without facts is known by: its words, whatever the bullet before it and the cited lines' numbers."""
+    """The name of a line without facts: a hash of its words, ignoring the kind of bullet and cited line numbers."""
     words = " ".join(bare(text).split())
     return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=4).hexdigest()
 
 
 def bare(text: str) -> str:
-    """What a line says: without spaces at its end and the numbers of cited lines, which move, and with our bullet.
+    """A line normalised for comparison: no trailing spaces, no cited line numbers (they move), and `-` as bullet.
 
     Linters and editors change spaces and bullets on their own: that is style, not an edit.
     """
@@ -126,13 +126,13 @@ def bare(text: str) -> str:
 
 
 def bullet(text: str) -> str:
-    """What stands before the words of a list item, or ""."""
+    """The indentation and bullet of a list item, or ""."""
     found = _BULLET.match(text)
     return found[0] if found else ""
 
 
 def leading_confidence(text: str) -> float | None:
-    """The confidence with which a line opens, 0..1, as `.95` or `95%`; None where it opens with none."""
+    """The confidence, 0..1, that a line opens with, written as `.95` or `95%`; None if there is none."""
     opens = _OPENS.match(text)
     found = _CONFIDENCE.match(text, opens.end()) if opens else None
     if found is None:
@@ -142,30 +142,30 @@ def leading_confidence(text: str) -> float | None:
 
 
 def without_confidence(text: str) -> str:
-    """What a line says but for the confidence it opens with."""
+    """A line normalised as in `bare`, with its leading confidence replaced by 0."""
     return bare(text) if leading_confidence(text) is None else _CONFIDENCE.sub("0", bare(text), count=1)
 
 
 def indent(text: str) -> int:
-    """How far a line is moved in; a tab counts as four spaces."""
+    """The indentation of a line; a tab counts as four spaces."""
     text = text.expandtabs(4)
     return len(text) - len(text.lstrip())
 
 
 def heading_level(text: str) -> int:
-    """How deep a heading is; 0 for a line that is none."""
+    """The level of a heading; 0 for any other line."""
     found = _HEADING.match(text) if text.startswith("#") else None
     return len(found[1]) if found else 0
 
 
 def sha(lines: Sequence[str]) -> str:
-    """The hash of a block's text: eight hex digits, whatever the line ends of its file and the spaces before them."""
+    """The hash of a block's text, eight hex digits; line endings and trailing spaces do not affect it."""
     text = "\n".join(line.rstrip() for line in lines)
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
 
 
 def read_page(path: str, data: bytes, name: str) -> Page:
-    """Find the block `name` in a page; raises ConflictError where its markers are broken or the page is not UTF-8."""
+    """Find the block `name` in a page; raises ConflictError if its markers are broken or the page is not UTF-8."""
     text, note = decode_utf8(path, data), parse(path, data)
     if broken := next((problem for problem in note.problems if _BROKEN.match(problem.message)), None):
         sentence = f"{path}:{broken.line}: {broken.message}: the page was left alone."
@@ -176,10 +176,10 @@ def read_page(path: str, data: bytes, name: str) -> Page:
         raise ConflictError(sentence, "Delete one of them.")
     lines = lines_of(text)
     if not found:
-        ends = Counter(end for _, end in map(split_end, lines) if end)  # as most lines end; of those that tie the first
+        ends = Counter(end for _, end in map(split_end, lines) if end)  # the most frequent; of a tie, the first
         return Page(text, None, "", max(ends, key=lambda end: ends[end], default="\n"))
     start, end = found[0].start_line, found[0].end_line
-    # The byte order mark is the page's, also where the block is all there is.
+    # A byte order mark belongs to the page, even if the page is nothing but the block.
     before = "".join(lines[: start - 1]) or "\ufeff" * text.startswith("\ufeff")
     closing, closing_end = split_end(lines[end - 1])
     said = dict(_VALUE.findall(closing))
@@ -194,20 +194,20 @@ def read_page(path: str, data: bytes, name: str) -> Page:
 
 
 def _read_places(said: str) -> frozenset[int]:
-    """The places that `3-5,9` names."""
+    """Parse `3-5,9` into positions from 0."""
     runs = filter(None, map(_PLACES.fullmatch, said.split(",")))
     return frozenset(place for run in runs for place in range(int(run[1]) - 1, int(run[2] or run[1])))
 
 
 def _write_places(places: frozenset[int]) -> str:
-    """Places as `3-5,9`."""
+    """Format positions from 0 as `3-5,9`."""
     firsts, lasts = sorted(places - {at + 1 for at in places}), sorted(places - {at - 1 for at in places})
     runs = zip(firsts, lasts, strict=True)
     return ",".join(f"{first + 1}-{last + 1}" if last > first else f"{first + 1}" for first, last in runs)
 
 
 def put_block(page: Page, name: str, block: Block) -> bytes:
-    """The page with this block in place of what it had, or at its end; all around it stays as it is."""
+    """The page with its block replaced by this one, or with it appended; everything around it stays as it is."""
     before = page.before
     if page.block is None and before.strip("\ufeff"):
         lacks = "" if before.endswith(("\n", "\r")) else page.newline
@@ -221,29 +221,29 @@ def put_block(page: Page, name: str, block: Block) -> bytes:
 
 
 def marker_word(text: str) -> str:
-    """A text as the closing marker can hold it."""
+    """A text made safe for the closing marker."""
     return re.sub(r"[\s<>-]*[\s<>][\s<>-]*|-{2,}", "-", text.strip())
 
 
 def is_same(one: Block, other: Block) -> bool:
-    """Whether two blocks say the same; moved cited lines, blank lines and style make no difference."""
+    """Whether two blocks say the same, ignoring moved cited lines, blank lines and style."""
     if (one.cites, one.by) != (other.cites, other.by):
         return False
     said, say = ([bare(line) for line in block.lines if line.strip()] for block in (one, other))
     return said == say
 
 
-# --- what was written ------------------------------------------------------------------------------------------------
+# --- stored texts ----------------------------------------------------------------------------------------------------
 
 
 class WrittenBlocks:
-    """The texts written into one vault's pages; `root` is the vault's real path."""
+    """Stores the texts written into one vault's pages; `root` is the vault's real path."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     def last(self, sha: str) -> list[Line] | None:
-        """The lines of the block with this hash, or None when it was not written here."""
+        """The lines of the block with this hash, or None if it was not written here."""
         file = locations.derived(self._root, f"{WRITTEN}/{sha}.json") if _SHA.fullmatch(sha) else None
         if file is None:
             return None
@@ -255,7 +255,7 @@ class WrittenBlocks:
         return None
 
     def keep(self, sha: str, lines: Sequence[Line]) -> None:
-        """Keep a block's lines, durably, before it is written; raises RefusedError or VaultError."""
+        """Store a block's lines durably, before it is written; raises RefusedError or VaultError."""
         file = locations.derived(self._root, f"{WRITTEN}/{sha}.json")
         if file is None:
             raise RefusedError(f".memory/{WRITTEN} is behind a link: nothing was written.", "Make it a plain folder.")
@@ -272,7 +272,7 @@ class WrittenBlocks:
             ) from error
 
     def sweep(self, used: Callable[[], Container[str]]) -> None:
-        """Delete what is old and, as `used` is asked only then, what no page names any more."""
+        """Delete old texts that no page names any more; `used` is called only if there are old ones."""
         folder = locations.derived(self._root, WRITTEN)
         if folder is None:
             return
@@ -285,4 +285,4 @@ class WrittenBlocks:
                 if entry.name.partition(".")[0] not in known:
                     Path(entry.path).unlink(missing_ok=True)
                 else:
-                    os.utime(entry.path, follow_symlinks=False)  # not to be asked of again with every run
+                    os.utime(entry.path, follow_symlinks=False)  # so that not every run checks it again

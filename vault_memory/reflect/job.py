@@ -1,7 +1,7 @@
-"""Runs a whole reflect: brings the index up to date, plans, writes the pages and tells the index; and undoes a run.
+"""Runs a whole reflect (update the index, plan, write the pages, re-index them), and undoes a run.
 
-A run that is killed leaves every page as it was or as it is to be, and what it wrote can be undone: the text before and
-what the block was made of are durable before the page is replaced (DESIGN.md §2, law 2).
+A run that is killed leaves every page either as it was or as planned, and what it wrote can be undone: the pre-image
+and the lines of the new block are durable before the page is replaced (DESIGN.md §2, law 2).
 """
 
 import re
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Progress
 
 UNDONE_UNASKED = ("reflect", "capture")
-"""The kinds of runs of which the last is undone where none is named."""
+"""The kinds of runs of which the latest is undone if no run is named."""
 
 _SHA = re.compile(rb"<!--[ \t]*memory:end [^\n\r>]*?sha=([0-9a-f]{8})")
 
 
 @dataclass(frozen=True)
 class ReflectReport:
-    """What came of a reflect: edits made (or, in a dry run, to be made), pages left alone and why."""
+    """The result of a reflect: edits made (in a dry run, planned), and pages skipped with the reason."""
 
     edits: tuple[Edit, ...]
     skipped: tuple[PageProblem, ...] = ()
@@ -55,32 +55,32 @@ class ReflectReport:
     dry_run: bool = False
     seconds: float = 0.0
     removed: tuple[str, ...] = ()
-    """The pages that would be made, had nobody removed them."""
+    """Pages that are not recreated because the user removed them."""
     orphaned: tuple[PageLine, ...] = ()
-    """Lines of a person's that rest on what no note holds any more."""
+    """Lines of the user's that rest on facts no note contains any more."""
     odd: tuple[PageLine, ...] = ()
-    """Lines of a person's with a confidence that is none."""
+    """Lines in which the user wrote something that is not a confidence in place of one."""
     model: ModelUse | None = None
-    """What came of asking the configured model; in a dry run it is not asked."""
+    """How the configured model was used; a dry run does not ask it."""
     moves: tuple[Move, ...] = ()
     proposed: core_proposals.ProposalCounts | None = None
     added: int = 0
-    """How many proposals are new on their page."""
+    """How many proposals are new on the page of proposals."""
     notices: tuple[PageProblem, ...] = ()
     untold: Mapping[str, str] = field(default_factory=dict)
-    """The pages of periods with too little to tell, each with the reason."""
+    """The summary pages not made for lack of facts, each with the reason."""
     layout: Layout = STANDARD
 
     @property
     def exit_code(self) -> int:
-        """0, or that of the gravest reason for which a page was not written: 5 only where no page was."""
+        """The highest exit code of the skipped pages, or 0; 5 becomes 1 if some page was written."""
         code = max((skipped.exit_code for skipped in self.skipped), default=0)
         return 1 if code == ConflictError.exit_code and self.edits else code
 
 
 @dataclass(frozen=True)
 class Steps:
-    """Who is told how far the index, the plan and the writing of the pages have come."""
+    """Progress callbacks for indexing, planning and writing."""
 
     index: "Progress | None" = None
     plan: "Progress | None" = None
@@ -88,7 +88,7 @@ class Steps:
 
 
 class WrittenEdits(NamedTuple):
-    """The edits that were written, the pages that were not, and what to undo them by ("" when nothing was written)."""
+    """The edits written, the pages skipped, and the name of the run for undo ("" if nothing was written)."""
 
     edits: Sequence[Edit] = ()
     skipped: Sequence[PageProblem] = ()
@@ -99,9 +99,9 @@ def write_edits(
     vault: Vault, edits: Sequence[Edit], replan: Callable[[Edit], Edit | None],
     on_write: Callable[[Edit], None] = lambda edit: None, progress: "Progress | None" = None,
 ) -> WrittenEdits:  # fmt: skip
-    """Write edits into a vault in turn; `on_write` is called with each just before.
+    """Write edits into a vault one by one; `on_write` is called with each just before it is written.
 
-    A page that changes under our hands is merged anew by `replan`, three times at most.
+    A page that changes in the meantime is merged again by `replan`, at most three times.
     """
     run, blocks = UndoHistory(vault.root).begin("reflect"), WrittenBlocks(vault.root)
     written, skipped, is_core_left = list[Edit](), list[PageProblem](), False
@@ -129,7 +129,7 @@ def write_edits(
         if progress:
             progress(done, len(edits), done)
         if edit.path == vault.layout.proposals and is_core_left:
-            continue  # or a tick would go that nothing came of
+            continue  # or a tick would vanish without having been carried out
         try:
             made = write(edit)
             written += [made] if made else []
@@ -142,10 +142,9 @@ def write_edits(
 
 
 def reflect(index: IndexFile, asked: ReflectRequest, steps: Steps | None = None) -> ReflectReport:
-    """Write the pages that the facts of a vault make, and note how that ended; raises BusyError when another process
-    does."""
+    """Write a vault's pages and log the outcome; raises BusyError if another process is writing them."""
     log = RunLog(index.vault.root)
-    with log.writing_pages():  # where another process does, that one notes how it ended
+    with log.writing_pages():  # if another process holds the lock, it logs the outcome
         try:
             done = _run(index, asked, steps or Steps())
         except VaultMemoryError as error:
@@ -207,19 +206,19 @@ def _run(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport
 
 
 def _apply(index: IndexFile, planner: RunPlanner, progress: "Progress | None") -> WrittenEdits:
-    """Write what was planned, have the journal know what people said to it, and tell the index."""
+    """Write the planned edits, journal the user's answers, and update the index."""
     root, now = index.vault.root, datetime.now(UTC)
     for new in planner.feedback.new:
         journal.note_verdicts(root, new.what, [new.name], now, new.about, new.value, new.day)
 
     def on_write(edit: Edit) -> None:
-        # Before the page: a line that is gone from it and from nowhere else would come back with the next run.
+        # Before the page is written: if a deletion were not journalled, the next run would bring the line back.
         journal.note_verdicts(root, "deleted", edit.deleted, now, edit.path)
 
     done = write_edits(index.vault, planner.edits, planner.replan, on_write, progress)
     _tell_index(index, [edit.path for edit in done.edits])
     told_again = {one.path for one in (*planner.skipped, *done.skipped)}
-    told_again |= {orphan.path for orphan in planner.orphaned}  # so each run looks at them
+    told_again |= {orphan.path for orphan in planner.orphaned}  # so that every run examines them
     signatures = {path: sign for path, sign in planner.signatures.items() if path not in told_again}
 
     def remember(store: Store) -> None:
@@ -231,7 +230,7 @@ def _apply(index: IndexFile, planner: RunPlanner, progress: "Progress | None") -
 
 
 def _write_index(index: IndexFile, write: Callable[[Store], None]) -> None:
-    """Write to the index where it can be used and is not busy; without that the next run only takes longer."""
+    """Write to the index if it is usable and not busy; otherwise the next run merely takes longer."""
     with suppress(VaultMemoryError):
         if index.unusable():
             return
@@ -243,11 +242,11 @@ def undo(
     index: IndexFile, name: str = "", *, dry_run: bool = False, force: bool = False,
     unforgetting: Callable[[SavedRun, Collection[str]], AbstractContextManager[object]] = lambda *_: nullcontext(),
 ) -> UndoReport:  # fmt: skip
-    """Put back what a run changed, the last of reflect unless another is named; in a dry run nothing is done.
+    """Undo a run: by default the latest reflect or capture that changed something. A dry run changes nothing.
 
-    `unforgetting` is entered with the run and the notes that are put back. Raises UsageError when there is
-    nothing to undo, ConflictError when a page was changed since (which `force` leaves as it is), VaultMemoryError when
-    some notes could not be put back.
+    `unforgetting` is entered with the run and the paths that are restored. Raises UsageError if there is nothing to
+    undo, ConflictError if a page was changed since (with `force` that page is left as it is), VaultMemoryError if some
+    notes could not be restored.
     """
     log = RunLog(index.vault.root)
     with log.writing_pages():
@@ -259,15 +258,15 @@ def undo(
             what = "The last change was made by `memory forget`: it is not clear what is to be undone."
             raise UsageError(what, f"`memory reflect --undo {every[0].name}` takes that back{before}.")
         for run in [preimages.named(name)] if name else standing:
-            with suppress(UsageError) if not name else nullcontext():  # it was killed before it wrote its first page
+            with suppress(UsageError) if not name else nullcontext():  # it may have been killed before its first write
                 found = preimages.undoing(run, index.vault, force=force)
                 break
         else:
             raise UsageError("There is nothing to undo.", "No page is as `memory reflect` or `memory capture` left it.")
         if dry_run:
             return found
-        # Before they are gone, or a kill in between would have them taken for removed by a person; and only these, or
-        # what a person has removed would come back.
+        # Before the pages are deleted, or a kill in between would make it look as if the user had removed them; and
+        # only these pages, or those the user did remove would come back.
         _write_index(index, lambda store: note_queries.forget_pages(store, found.paths))
         with ExitStack() as held:
             held.callback(_tell_index, index, found.paths)
@@ -288,7 +287,7 @@ def _named_blocks(index: IndexFile) -> frozenset[str]:
 
 
 def _tell_index(index: IndexFile, paths: list[str]) -> None:
-    # The pages are written: that stands, whatever becomes of an index that the next command brings up to date.
+    # The pages are written even if this fails: the next command brings the index up to date.
     with suppress(VaultMemoryError):
         if paths:
             index.update(paths)
@@ -298,7 +297,7 @@ def parse_request(
     since: str | date | None = None, now: str | date | None = None, only: Iterable[str] = (), *,
     dry_run: bool = False, force: bool = False, apply_core: bool = False,
 ) -> ReflectRequest:  # fmt: skip
-    """What is asked of a reflect: with `apply_core` only what concerns the core. Raises UsageError."""
+    """Build a ReflectRequest from option values; `apply_core` limits it to the core. Raises UsageError."""
     only = ("proposals",) if apply_core else tuple(only)
     unknown = sorted(set(only) - set(REFLECTED))
     if unknown:
