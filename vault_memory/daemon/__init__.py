@@ -1,1 +1,1 @@
-"""The process that stays with a vault, how it is asked, and how the system starts it."""
+"""The daemon of a vault: it watches, indexes and answers; its clients, and how the system starts it."""

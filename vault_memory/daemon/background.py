@@ -1,6 +1,6 @@
-"""What a daemon does though nobody asked: vectors, agents' sessions, capture, the nightly reflect.
+"""The daemon's background jobs: computing vectors, reading agents' sessions, capture and the nightly reflect.
 
-It begins after the index worker's turns, each work in a thread of its own.
+Jobs are started after a run of the index worker, each in a thread of its own.
 """
 
 import json
@@ -25,10 +25,10 @@ from vault_memory.sessions import ledger
 from vault_memory.startup import own_command
 
 IDLE_MINUTES = 10
-"""How long a session must rest before it is captured from, unless it has ended: what was said may be taken back."""
+"""How long a session that has not ended must be idle before capture reads it: its user may still retract something."""
 
 QUIET_SECONDS = 60.0
-"""How long the user must not have saved before reflect may begin."""
+"""How long after the user's last save reflect may start."""
 
 _DAY = timedelta(days=1)
 
@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 
 class Background:
-    """The work beside answering, begun after each run of the index worker, each in a thread of its own."""
+    """Starts the jobs that are due after each run of the index worker, each in a thread of its own."""
 
     def __init__(self, root: Path, settings: LiveSettings) -> None:
         self._settings = settings
@@ -48,18 +48,18 @@ class Background:
         self._command: subprocess.Popen[bytes] | None = None
 
     def stop(self) -> None:
-        """Begin nothing more, and end a capture or reflect: notes are whole, and the next run goes on."""
+        """Start no more jobs and terminate a running capture or reflect; notes stay intact and the next run resumes."""
         self._is_stopping = True
         if self._command:
             self._command.terminate()
 
     def wait(self) -> None:
-        """Wait until a reflect has ended."""
+        """Wait for a running reflect to end."""
         if "reflect" in self._begun:
             self._begun["reflect"][1].join()
 
     def index_was_updated(self, changed: bool) -> None:
-        """What follows a run of the index worker, in its thread; `changed` is whether a note had changed."""
+        """Start what is due after a run of the index worker, in its thread; `changed` says whether a note changed."""
         config = self._settings.current()
         if changed:
             self._last_saved = datetime.now(UTC)
@@ -67,18 +67,18 @@ class Background:
             self._begin("backfill", self._embed, at_once=changed)
         if config.sessions_tools:
             self._begin("sessions", self._read_sessions, at_once=ledger.marks_file(os.environ).exists())
-        if config.reflect_at:  # a timer would stand still in a sleeping computer
+        if config.reflect_at:  # checked here because a timer would stop while the computer sleeps
             at = clock.fromisoformat(config.reflect_at)
             self._begin("reflect", lambda: self._nightly.run_if_due(at, datetime.now(UTC), self._last_saved))
 
     def is_busy(self, name: str) -> bool:
-        """Whether the work of this name is under way."""
+        """Whether the job of this name is running."""
         return name in self._begun and self._begun[name][1].is_alive()
 
     def _begin(self, name: str, work: Callable[[], object], at_once: bool = False) -> None:
-        """Begin work that is not under way, every few minutes unless there is cause to (`at_once`).
+        """Start a job that is not running: at once if `at_once`, otherwise every `RECONCILE_SECONDS` at most.
 
-        Its thread ends with the process: a server may hang.
+        It runs in a daemon thread, because an embedding server may hang.
         """
         began = self._begun[name][0] if name in self._begun else -RECONCILE_SECONDS
         is_due = at_once or time.monotonic() - began >= RECONCILE_SECONDS
@@ -92,20 +92,20 @@ class Background:
     def _attempt(self, name: str, work: Callable[[], object]) -> None:
         try:
             work()
-        except Exception as error:  # the edge of a thread: it is tried again
+        except Exception as error:  # top of a thread; the job is tried again later
             why = error if isinstance(error, VaultMemoryError) else type(error).__name__
             log.warning("%s failed: %s", name, why)
 
     def _night(self) -> None:
-        """Capture, where the settings want that, and make pages of what is known then."""
+        """Run capture if the settings enable it, then reflect on the result."""
         if self._captures():
             self._attempt("capture", self._capture)
         self._reflect()
 
     def _run_command(self, name: str, *options: str) -> dict[str, Any]:
-        """The document of a command that writes notes, run in a process of its own; raises what that says is wrong.
+        """Run a command that writes notes in a separate process and return its document; raises the error it reports.
 
-        A reflect needs ten times the memory of a question on a large vault, and either would slow questions.
+        On a large vault a reflect needs ten times the memory of a question, and both commands would slow questions.
         """
         command = own_command(self._settings.current().vault, "--json", name, *options)
         with (
@@ -113,7 +113,7 @@ class Background:
             subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as self._command,
         ):
             if self._is_stopping:
-                self._command.terminate()  # stopped while it was being started
+                self._command.terminate()  # stop() was called while the process was starting
             output = self._command.communicate()[0]
         document: dict[str, Any] = json.loads(output) if output else {}
         if document.get("schema") != f"vault-memory/{name}@1":
@@ -125,13 +125,13 @@ class Background:
         return config.capture_mode != "off" and bool(config.sessions_tools)
 
     def _capture(self) -> None:
-        """Have capture read the sessions that have ended or rest, and the logs that nobody is writing."""
+        """Capture from sessions that have ended or are idle, and from logs that nobody is editing."""
         done = self._run_command("capture", "--idle", str(IDLE_MINUTES))
         counts = len(done["written"]), done["proposed"], done["waiting"], len(done["problems"])
         log.info("capture: %d written, %d proposed, %d waiting, %d problems", *counts)
 
     def _reflect(self) -> None:
-        """Have the pages written that the facts make."""
+        """Run reflect, which writes the pages derived from facts."""
         document = self._run_command("reflect")
         moved = sum(None not in (one["before"], one["after"]) for one in document["opinions"])
         pages, skipped = len(document["pages"]), document["skipped"]
@@ -139,17 +139,17 @@ class Background:
         log.info("reflect: %d pages written, %d opinions moved, %d skipped%s", pages, moved, len(skipped), first)
 
     def _embed(self) -> None:
-        """Have the vectors of a configured embedder made; each batch is kept as it comes."""
+        """Compute missing vectors with the configured embedder; each batch is stored as it arrives."""
         filled = Federation(self._settings.current()).backfill()
         if filled and (filled.embedded or filled.stopped):
             counts, stopped = (filled.embedded, filled.waiting), ", stopped" if filled.stopped else ""
             log.info("%s: %d embedded, %d waiting%s", filled.embedder, *counts, stopped)
-            log.debug("stopped: %s", filled.stopped)  # a server may repeat the text it was sent
+            log.debug("stopped: %s", filled.stopped)  # debug only: a server may echo the text it was sent
 
     def _read_sessions(self) -> None:
-        """Have agents' transcripts read, and captured from once their sessions rest.
+        """Read agents' transcripts, then capture from the sessions that are due.
 
-        What is not remembered of a sweep is written again by the next one.
+        What an interrupted sweep did not record is written again by the next one.
         """
         swept = Federation(self._settings.current()).refresh_sessions()
         if swept and (swept.changed or swept.problems):
@@ -161,30 +161,30 @@ class Background:
 
 
 class Nightly:
-    """Runs something once a local day, at a time of it; a day that was missed is caught up, several of them once.
+    """Runs a job once per local day, at a given time; any number of missed days are made up for by one run.
 
-    A day is remembered as a day, not as a moment: a clock that steps back within it, a summer-time change or a journey
-    cannot run it twice. What kills the process leaves no note, and the run is caught up. `zone` None is local time.
+    The log records the day, not the moment, so a clock set back, summer time or a change of time zone cannot run the
+    job twice. A run cut short by the end of the process is not recorded and is repeated. `zone` None is local time.
     """
 
     def __init__(self, run_log: RunLog, run: Callable[[], None], zone: tzinfo | None = None) -> None:
         self._run_log, self._run, self._zone = run_log, run, zone
-        self._night: NightlyRun | None = None  # where the disk takes nothing it must not begin again and again
+        self._night: NightlyRun | None = None  # set if the log cannot be written, to prevent endless reruns
 
     def run_if_due(self, at: clock, now: datetime, last_saved: datetime | None = None) -> bool:
-        """Run it where its time has come, and the user has not saved for a minute; whether it ran.
+        """Run the job if it is due and the user has not saved for `QUIET_SECONDS`; return whether it ran.
 
-        The first time ever, and with another `at` than before, it waits for the next day. Raises what it raises, which
-        is noted as a run, too.
+        On the very first call, and whenever `at` has changed, it waits for the next occurrence of `at`. An exception of
+        the job is passed on; that run is recorded too.
         """
         local = now.astimezone(self._zone)
-        # The local day on which the clock last showed this time or a later one; in the gap of a summer time too.
+        # The latest local day on which the clock reached `at`, even where a summer-time change skipped `at` itself.
         day, name = local.date() if local.time() >= at else local.date() - _DAY, f"{at:%H:%M}"
         night = self._night or self._run_log.last(NightlyRun)
-        if night is None or night.time != name or night.seen_to > day + _DAY:  # or the clock was far ahead
+        if night is None or night.time != name or night.seen_to > day + _DAY:  # last: the clock had been far ahead
             self._note(NightlyRun(name, day, night and night.ran, night and night.ok))
             return False
-        # A note saved in the far future comes from another clock and says nothing of who is typing here.
+        # A save time in the far future comes from another clock and does not mean that someone is typing now.
         if day <= night.seen_to or (last_saved and abs((now - last_saved).total_seconds()) < QUIET_SECONDS):
             return False
         try:

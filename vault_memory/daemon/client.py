@@ -1,7 +1,7 @@
-"""Finds and asks a running daemon: its socket path, folder and owner; a connection for each call.
+"""Finds and calls a running daemon: its socket path, folder and owner; one connection per call.
 
-On the path of every `memory recall`: paths are text, and where no daemon is, it costs one look at a file; `socket` and
-`json` come later. What a method means is none of its business.
+Every `memory recall` passes through here, so paths are plain strings, `socket` and `json` are imported only when used,
+and without a daemon the cost is a few file look-ups. The meaning of the methods is defined elsewhere.
 """
 
 import contextlib
@@ -34,37 +34,37 @@ UNKNOWN_METHOD = -32601
 BAD_PARAMETERS = -32602
 INTERNAL_ERROR = -32603
 OTHER_SETTINGS = -32001
-"""JSON-RPC 2.0, section 5.1, and one of those it leaves to servers; every other code is an exit code of errors.py."""
+"""JSON-RPC 2.0, section 5.1, plus one code of its server range; every other code is an exit code from errors.py."""
 
 ERRORS = {UNKNOWN_METHOD: UnknownMethodError, BAD_PARAMETERS: UsageError, OTHER_SETTINGS: NotRunningError}
-"""The errors with a code of their own; one that is two of them has the first."""
+"""The errors that have a code of their own; an error that matches several gets the first."""
 
 LONGEST_REQUEST_BYTES = 1 << 20
-"""A request's longest line. A note to keep has a place in it; what is longer is no question and no note to keep."""
+"""The longest request line: room for any question and for any note to store."""
 
 CONNECT_SECONDS = 0.2
 
 ALIVE_SECONDS = 1.0
-"""How long a daemon may take to answer `health`, which it does between any two things it does."""
+"""How long a daemon may take to answer `health`, which waits for no other work."""
 
 LONGEST_PATH_BYTES = 103
-"""The longest socket path every system takes: 104 bytes with the final NUL on macOS, 108 on Linux."""
+"""The longest socket path that every system accepts: macOS allows 104 bytes with the final NUL, Linux 108."""
 
 LOOPBACK = ".port"
-"""The ending of an address that is no socket but a file with a loopback port and a token (Windows)."""
+"""The suffix of an address that is a file with a loopback port and a token instead of a socket (Windows)."""
 
 _UID = 0 if sys.platform == "win32" else os.getuid()
 _TEMPORARY = f"{APP}-{_UID}"
-"""Our folder in the temporary one, where the system's own would make a path too long."""
+"""The name of our folder in the temporary folder, used when the regular socket path would be too long."""
 
 
 def call(path: StrPath, method: str, params: Mapping[str, Any] | None = None, wait_seconds: float = 60.0) -> Any:  # noqa: ANN401
-    """What the daemon at an address of `socket_path` answers to one request, over a connection of its own.
+    """Send one request to the daemon at `path` (see `socket_path`) and return its result, over a new connection.
 
-    Raises NotRunningError where nobody listens or anybody but this user, or a daemon that does not answer `health`
-    within ALIVE_SECONDS, has other settings than this process or cannot be sent such a request (too long, or text that
-    UTF-8 cannot hold): then it was not asked. Raises LostError when it goes away, or `wait_seconds` pass, after the
-    request went out; else the error it answered, of the class and exit code it has in the daemon.
+    Raises NotRunningError if the request was not carried out: nobody listens, the socket is not this user's, the daemon
+    does not answer `health` within ALIVE_SECONDS or has other settings than this process, or the request is too long or
+    not encodable as UTF-8. Raises LostError if the daemon goes away or `wait_seconds` pass after the request was sent.
+    An error of the daemon is raised with the class and exit code it has there.
     """
     if not is_own(path):
         raise _not_running(path)
@@ -77,15 +77,15 @@ def call(path: StrPath, method: str, params: Mapping[str, Any] | None = None, wa
         raise _not_running(path) from error
     with connection, connection.makefile("rb") as answers:
         try:
-            # The request goes out when `health` is answered: a daemon that is stopped now would do it on waking,
-            # though this process has done it by then, and a fact would be kept twice.
+            # Sent only once `health` is answered: a suspended daemon would carry out the request on waking, after this
+            # process had done the work itself, and a fact would be stored twice.
             connection.settimeout(ALIVE_SECONDS)
             connection.sendall(health)
             _read_answer(answers, 1)
             connection.settimeout(wait_seconds)
             connection.sendall(request)
         except (OSError, LostError) as error:
-            raise _not_running(path) from error  # an unfinished line is never done
+            raise _not_running(path) from error  # the server never acts on an incomplete line
         answer = _read_answer(answers, 2)
     if answer.get("error") is None:
         return answer.get("result")
@@ -107,7 +107,7 @@ def _connect(path: StrPath) -> "socket.socket":
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.settimeout(CONNECT_SECONDS)
-        # A Unix socket's backlog that is full, and a file left by a daemon that was killed, are told at once.
+        # A full backlog, or a socket file left by a killed daemon, fails at once on a Unix socket.
         connection.connect(os.fspath(path))
     except OSError:
         connection.close()
@@ -116,7 +116,7 @@ def _connect(path: StrPath) -> "socket.socket":
 
 
 def _line(number: int, method: str, params: Mapping[str, Any]) -> bytes:
-    """One request; raises ValueError for what JSON or UTF-8 cannot hold."""
+    """Encode one request; raises ValueError for what JSON or UTF-8 cannot represent."""
     import json
 
     message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
@@ -139,12 +139,12 @@ def _read_answer(answers: BinaryIO, number: int) -> Mapping[str, Any]:
 
 
 def ask(vault: StrPath, method: str, params: Mapping[str, Any], wait_seconds: float = 60.0) -> dict[str, Any] | None:
-    """What a vault's daemon answers a program of this version and environment.
+    """Call a method of a vault's daemon; return None if no daemon with this version and these settings answers.
 
-    None where none runs that can be asked: then the program does it itself.
+    The caller then does the work itself.
     """
     path = address(vault)
-    if not is_own(path):  # most often: a recall need not make a request, and an error, to learn that
+    if not is_own(path):  # the common case, at no cost of a request and an exception
         return None
     try:
         found = call(path, method, {**params, "process": this_process()}, wait_seconds)
@@ -154,14 +154,14 @@ def ask(vault: StrPath, method: str, params: Mapping[str, Any], wait_seconds: fl
 
 
 def address(vault: StrPath) -> str:
-    """Where a vault's daemon is reached, also one that was started with another runtime folder."""
+    """Return the address of a vault's daemon, even if it was started with another runtime folder."""
     path = socket_path(vault)
     named = None if os.path.lexists(path) else owner(vault)
     return str(named["socket"]) if named else path
 
 
 def this_process() -> dict[str, Any]:
-    """What a daemon must share with who asks it: it refuses another version, and other settings than its own."""
+    """Return the version and environment of this process; a daemon refuses another version or other settings."""
     return {"version": __version__, "environment": startup.relevant_environment(os.environ)}
 
 
@@ -169,20 +169,20 @@ def _not_running(path: StrPath) -> NotRunningError:
     return NotRunningError(f"No daemon answers at {path}.", "`memory watch` starts one.")
 
 
-# --- where it is reached ---------------------------------------------------------------------------------------------
+# --- addresses -------------------------------------------------------------------------------------------------------
 
 
 def socket_path(root: StrPath, environ: Mapping[str, str] | None = None) -> str:
-    """Where the daemon of the vault at `root` is reached; nothing is made or checked (see `prepare`, `is_own`).
+    """Return the address of the daemon of the vault at `root`, without creating or checking it (`prepare`, `is_own`).
 
-    A socket in the user's runtime folder, else in the data folder's `run/`; where that path is too long for the
-    system, under a hashed name in the temporary folder. On Windows a file ending in `.port`.
+    It is a socket in the user's runtime folder, or else in the data folder's `run/`; if that path is too long for the
+    system, a hashed name in the temporary folder. On Windows it is a file ending in `.port`.
     """
     environ = os.environ if environ is None else environ
     name, folder = vault_id(root), os.path.join(user_folder("data", environ), "run")
     if sys.platform == "win32":
         return os.path.join(folder, name + LOOPBACK)
-    # cron and systemd's system units set no variable, and the folder is there all the same.
+    # cron and systemd's system units do not set the variable, although the folder exists.
     usual = f"/run/user/{_UID}" if sys.platform == "linux" else ""
     for runtime in (environ.get("XDG_RUNTIME_DIR", ""), usual):
         # After `su` or `sudo` the variable may still name the other user's folder.
@@ -202,12 +202,12 @@ def socket_path(root: StrPath, environ: Mapping[str, str] | None = None) -> str:
 
 
 def owner_file(root: StrPath) -> str:
-    """The file in which a vault's daemon says who it is and where it is reached; beside it lies its lock."""
+    """Return the file that records the process and address of a vault's daemon; its lock lies beside it."""
     return os.path.join(user_folder("data", os.environ), "daemons", f"{vault_id(root)}.json")
 
 
 def owner(root: StrPath) -> dict[str, Any] | None:
-    """What that file says: `pid`, `since`, `socket`; None where there is none."""
+    """Read `owner_file`: `pid`, `since` and `socket`; None if it is missing or unreadable."""
     import json
 
     try:
@@ -219,10 +219,10 @@ def owner(root: StrPath) -> dict[str, Any] | None:
 
 
 def prepare(path: StrPath) -> None:
-    """Make the folder of an address, for its user alone, and fix the mode of one that is ours.
+    """Create the folder of an address with access for this user only; fix the mode of an existing one of ours.
 
-    Raises RefusedError where it is a link, another user's, or a folder in the temporary one that others could enter
-    (what lies in it may be theirs); VaultMemoryError where it cannot be made.
+    Raises RefusedError if it is a link, belongs to another user, or is our folder in the temporary folder and others
+    could enter it (its contents may be theirs); VaultMemoryError if it cannot be created.
     """
     folder = os.path.dirname(path)
     try:
@@ -241,7 +241,7 @@ def prepare(path: StrPath) -> None:
 
 
 def is_own(path: StrPath) -> bool:
-    """Whether there is an address that only this user can have made: neither it nor its folder a link or another's."""
+    """Whether `path` exists and only this user can have made it: neither it nor its folder is a link or another's."""
     try:
         folder, file = os.lstat(os.path.dirname(path)), os.lstat(path)
     except OSError:
@@ -251,12 +251,12 @@ def is_own(path: StrPath) -> bool:
 
 
 def _is_private(folder: os.stat_result, bits: int) -> bool:
-    """Whether this is a folder of this user, and no other may do with it what these bits of its mode say."""
-    # Windows has no such bits and says 0o777 of every folder; the user's own data folder is private there.
+    """Whether this is a folder of this user whose mode has none of these permission bits."""
+    # Windows has no such bits and reports 0o777 for every folder; the user's data folder is private there.
     is_open = sys.platform != "win32" and bool(folder.st_mode & bits)
     return stat.S_ISDIR(folder.st_mode) and folder.st_uid == _UID and not is_open
 
 
 def is_loopback(path: StrPath) -> bool:
-    """Whether an address is a file with a port and a token."""
+    """Whether an address is a file with a port and a token, not a socket."""
     return os.fspath(path).endswith(LOOPBACK)

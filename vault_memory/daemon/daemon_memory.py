@@ -1,6 +1,6 @@
-"""Memory's methods, done by a vault's running daemon: arguments and results cross its socket as JSON.
+"""Memory's methods, executed by a vault's running daemon: arguments and results cross its socket as JSON.
 
-pydantic makes the results' types of it again, by their own annotations; bytes travel as base64.
+pydantic rebuilds the result types from their annotations; bytes travel as base64.
 """
 
 import functools
@@ -37,13 +37,13 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 RESULTS: dict[str, Any] = {}
-"""What each method of a DaemonMemory returns."""
+"""The return type of each method of DaemonMemory."""
 
 WRITES = frozenset({"index", "check", "backfill", "retain", "forget", "reflect", "undo", "capture"})
-"""The methods that may take long: the daemon does these apart from questions."""
+"""The methods that may take long; the daemon runs them apart from questions."""
 
 WAIT_SECONDS = 3600.0
-"""How long a call may take: a vault's first index, or pages that a model writes."""
+"""How long a call may take; the slowest are a vault's first index and pages written by a model."""
 
 
 class _Envelope(BaseModel):
@@ -52,12 +52,12 @@ class _Envelope(BaseModel):
 
 @functools.cache
 def _envelope(type_: Any) -> Any:  # noqa: ANN401 - any type that pydantic can read
-    """A model whose one field `value` is of this type."""
+    """Return a model whose only field, `value`, is of this type."""
     return create_model("Envelope", __base__=_Envelope, value=(type_, ...))
 
 
 def run(memory: Memory, name: str, arguments: Mapping[str, Any]) -> str:
-    """Call a method of a Memory for a DaemonMemory; the result is JSON. Raises what the method raises."""
+    """Call a method of a Memory on behalf of a DaemonMemory and return JSON. Raises what the method raises."""
     if name not in RESULTS:
         raise UsageError(f"`{name}` is not a method of a Memory.", f"Known are: {', '.join(RESULTS)}.")
     if "planned" in arguments:
@@ -81,7 +81,7 @@ def _remote(
     method: Callable[Concatenate[Memory, P], R],
     returns: Any,  # noqa: ANN401 - any type that pydantic can read
 ) -> Callable[Concatenate["DaemonMemory", P], R]:
-    """The same method, with the same arguments and result, asked of the daemon."""
+    """Return the same method, with the same arguments and result, executed by the daemon."""
     name, signature = method.__name__, inspect.signature(method)
     RESULTS[name] = returns
 
@@ -96,11 +96,11 @@ def _remote(
 
 
 class DaemonMemory:
-    """A vault as its running daemon sees it: Memory's methods, types and errors, its further vaults and sessions too.
+    """A vault accessed through its running daemon, including further vaults and sessions, with the interface of Memory.
 
-    `vault` is found as Memory finds it. Every method raises NotRunningError where no daemon of this version and with
-    these settings answers, and LostError where it goes away meanwhile. `progress` and `steps` cannot be passed. Safe
-    from several threads: each call has a connection of its own.
+    `vault` is resolved as by Memory. Every method raises NotRunningError if no daemon of this version and with these
+    settings answers, and LostError if it goes away during the call. `progress` and `steps` cannot be passed.
+    Thread-safe: each call opens its own connection.
     """
 
     recall = _remote(Memory.recall, Answer)
@@ -138,10 +138,10 @@ class DaemonMemory:
         self.close()
 
     def close(self) -> None:
-        """Nothing is held open between calls."""
+        """Do nothing: no connection stays open between calls."""
 
     def _call(self, name: str, values: Mapping[str, Any]) -> str:
-        """The result of a method as JSON."""
+        """Have the daemon run a method and return its result as JSON."""
         for option in ("progress", "steps"):
             if values.get(option) is not None:
                 raise UsageError(f"`{option}` cannot be passed to a daemon.", "Use a Memory in this process for it.")

@@ -1,11 +1,11 @@
-"""The thread that keeps an index in step with its vault: changed notes at once, everything now and then.
+"""The thread that keeps an index in sync with its vault: changed notes at once, a full scan periodically.
 
-How a turn goes, and why in this order:
-1. Wait until something is due, at the longest until the next look at everything.
-2. Where changes may have been missed (a lost queue, another folder at the vault's path, a system that does not tell),
-   watch anew first and look at everything then: what changes in between is told of.
-3. Refresh the index. After what failed everything is looked at again, each time after a longer pause, and the trouble
-   is there to be asked for.
+Each turn, in this order:
+1. Wait until something is due, at most until the next full scan.
+2. If changes may have been missed (queue overflow, another folder at the vault's path, a file system that does not
+   report changes), restart watching first and then scan everything, so that changes in between are reported.
+3. Refresh the index. After a failure everything is scanned again, each time after a longer pause; the reason is
+   available as `trouble`.
 """
 
 import logging
@@ -26,36 +26,36 @@ if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Report
 
 RECONCILE_SECONDS = 300.0
-"""How often everything is looked at though all is well: 20,000 notes take 0.1 s, 0.03 % of the time."""
+"""The interval of full scans when all is well: 20,000 notes take 0.1 s, 0.03 % of the time."""
 
 POLL_SECONDS = 2.0
-"""How often where not every change is told of; more seldom where a look takes long, see `POLL_SHARE`."""
+"""The interval of full scans when not every change is reported; longer if a scan is slow, see `POLL_SHARE`."""
 
 POLL_SHARE = 0.02
-"""Of the time polling may take at the most this part."""
+"""The largest share of the time that polling may take."""
 
 RETRY_SECONDS = (0.5, 60.0)
-"""The first and the longest pause before something that failed is tried again; each is twice the one before."""
+"""The first and the longest pause before a failure is retried; each pause is twice the previous one."""
 
 GIVE_WAY_SECONDS = 0.05
-"""How long a note waits for questions to be answered first."""
+"""How long indexing pauses to let a question be answered first."""
 
 WORK_SECONDS = 0.05
-"""How long notes are stored before they wait for questions again: who asks all the time must not stop them."""
+"""How long indexing runs between two such pauses, so that constant questions cannot starve it."""
 
 log = logging.getLogger(__name__)
 
 
 class _StoppedError(Exception):
-    """Ends a run between two notes."""
+    """Raised between two notes to end a run."""
 
 
 class IndexWorker(threading.Thread):
     """Keeps one index up to date until it is stopped.
 
-    `answering` is held by whoever answers a question, and indexing lets them go before: both are Python, and would
-    take turns in mid-work. `after` is called after each run that changed something or looked at everything, and told
-    which. `index_of` makes the index file of settings.
+    `answering` is the lock held while a question is answered; indexing yields to it, because the two would otherwise
+    compete for the interpreter. `after` is called after each run that changed something or scanned everything, with
+    whether anything changed. `index_of` makes the index file for given settings.
     """
 
     def __init__(
@@ -72,12 +72,12 @@ class IndexWorker(threading.Thread):
         self._walk_seconds = 0.0
         self._gave_way = 0.0
         self.looked = threading.Event()
-        """Set once everything has been looked at, or could not be: questions can be answered."""
+        """Set once the first scan has finished or failed: questions can be answered."""
         self.trouble: Trouble | None = None
         self.last_sign = time.monotonic()
-        """When the thread last woke; it does at least every `RECONCILE_SECONDS`, unless a run takes longer."""
+        """When the thread last woke: at least every `RECONCILE_SECONDS`, unless a run takes longer."""
         self.progress = (0, 0)
-        """Notes done and to be done in the run under way."""
+        """Notes done and notes in total in the current run."""
 
     def _open(self, config: Config) -> IndexFile:
         index = self._index_of(config)
@@ -85,14 +85,14 @@ class IndexWorker(threading.Thread):
         return index
 
     def stop(self, seconds: float) -> bool:
-        """End after the note in hand; whether it did within so many seconds."""
+        """End after the current note; return whether the thread ended within so many seconds."""
         self._stopping.set()
         self._changes.stop()
         self.join(seconds)
         return not self.is_alive()
 
     def knows_everything(self) -> bool:
-        """Whether every change since the last look is in the index or among the changes that wait."""
+        """Whether every change since the last scan is in the index or among the pending changes."""
         is_watched = self._watcher.trouble is None and not self._watcher.is_stale()
         return is_watched and self.looked.is_set() and self.trouble is None
 
@@ -130,8 +130,8 @@ class IndexWorker(threading.Thread):
         except VaultMemoryError as error:
             level = logging.INFO if isinstance(error, BusyError) else logging.WARNING
             self._fail(Trouble(str(error), error.next_step), level)
-        except Exception as error:  # this thread must outlive whatever happens in one run
-            # Without the error's own text, which may hold a note's.
+        except Exception as error:  # this thread must survive any failure of a run
+            # Without the error's message, which may quote a note.
             kind, trace = type(error).__name__, "".join(traceback.format_tb(error.__traceback__))
             log.error("not brought up to date: %s\n%s", kind, trace)
             log.debug("not brought up to date: %s", error)
@@ -165,7 +165,7 @@ class IndexWorker(threading.Thread):
         return report
 
     def _progressed(self, done: int, total: int, passages: int) -> None:
-        """Between two notes: end if that is wanted, and let questions go before."""
+        """Called between two notes: stop if asked to, and let questions go first."""
         if self._stopping.is_set():
             raise _StoppedError
         self.progress = (done, total)
@@ -187,6 +187,6 @@ class IndexWorker(threading.Thread):
         if counts:
             log.info("%s in %.2f s", counts, seconds)
         failed = {(problem.path, problem.message) for problem in report.failed}
-        for path, message in sorted(failed - self._logged):  # once, however often it is tried
+        for path, message in sorted(failed - self._logged):  # once, however often it is retried
             log.warning("%s: %s", path, message)
         self._logged = failed

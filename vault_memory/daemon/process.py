@@ -1,8 +1,8 @@
-"""The process that stays with one vault: its lock, its socket, its threads, its signals, its log.
+"""The daemon process of one vault: its lock, socket, threads, signals and log.
 
-Besides watchdog's threads: this one waits for signals; one keeps the index in step; one accepts connections, and each
-connection has one. One question at a time is answered, from a held index, and beside it one thing is done that writes
-or may take long. Questions wait for the notes that they would miss, and for those only a moment.
+Besides watchdog's threads, the main thread waits for signals, one thread keeps the index in sync, one accepts
+connections, and each connection has its own. One question at a time is answered from an index held open, alongside at
+most one slow or writing method. A question waits briefly for pending notes to be indexed.
 """
 
 import contextlib
@@ -38,17 +38,17 @@ from vault_memory.vault import locations
 from vault_memory.vault.safe_files import make_private, private
 
 SETTLE_SECONDS = 2.0
-"""How long a question waits to be told of what was saved just now, and then for a few notes to be indexed: some 15 ms
-each, more on a busy machine. After that it looks through the vault itself."""
+"""How long a question waits for the events of recent saves, and then for a few notes to be indexed (some 15 ms each,
+more on a busy machine). After that it scans the vault itself."""
 
 HASTY_SECONDS = 0.1
-"""The same for a question without patience (a hook's), and in the midst of many changes."""
+"""The same for a question without patience (a hook's), and while many changes are pending."""
 
 FIRST_LOOK_SECONDS = 30.0
-"""How long a question waits for the first look at the vault, which may have to build the index."""
+"""How long a question waits for the first scan of the vault, which may have to build the index."""
 
 STOP_SECONDS = 10.0
-"""What the threads may take to end the note in hand."""
+"""How long the index worker may take to finish the current note."""
 
 LOG_BYTES, OLD_LOG_FILES = 1_000_000, 3
 
@@ -56,9 +56,9 @@ log = logging.getLogger("vault_memory")
 
 
 class Daemon:
-    """Watches one vault and answers questions about it until it is told to stop.
+    """Watches one vault and answers questions about it until told to stop.
 
-    Raises BusyError when another daemon has the vault, and whatever opening the vault raises.
+    Raises BusyError if another daemon has the vault, and whatever opening the vault raises.
     """
 
     def __init__(self, config: Config, say: Callable[[str], None] = lambda text: None) -> None:
@@ -69,7 +69,7 @@ class Daemon:
         self._root = IndexFile(config).vault.root
         self._watcher = Watcher(self._root, self._changes)
         self._warm: Federation | None = None
-        self._has_all_events = False  # whether all that happened before the question in hand was told of
+        self._has_all_events = False  # whether every event before the current question has been received
         self._writing = threading.Lock()
         self._background = Background(self._root, self._settings)
         self._worker = IndexWorker(
@@ -78,17 +78,17 @@ class Daemon:
         self._begun = time.monotonic()
         self._is_stopping = self._is_closed = False
         self._waking: socket | None = None
-        """Whatever is sent to it wakes the main thread."""
+        """Sending anything to it wakes the main thread."""
         self._server = Server(self._handle)
         self._unreachable = ""
         self.socket = Path(client.socket_path(self._root))
         self.log_file = Path(user_folder("state", os.environ), f"{vault_id(self._root)}.log")
 
     def run(self, loud: bool = False) -> None:
-        """Serve until SIGTERM, SIGINT or `shutdown`; `loud` shows the log on standard error too."""
+        """Serve until SIGTERM, SIGINT or `shutdown`; `loud` also logs to standard error."""
         with _only_one(self._root, self.socket):
             _begin_log(self.log_file, loud)
-            sys.setswitchinterval(0.001)  # a question must not wait 5 ms each time the index worker has the interpreter
+            sys.setswitchinterval(0.001)  # or a question waits 5 ms each time the index worker has the interpreter
             log.info("vault-memory %s watches %s, process %d", __version__, self._root, os.getpid())
             self._waking, woken = socketpair()
             try:
@@ -101,7 +101,7 @@ class Daemon:
 
     def _serve(self, waking: socket, woken: socket) -> None:
         self._server.start(self.socket)
-        # The system may give a signal to any thread, and only this one, which would sleep on, runs Python's handlers.
+        # The system may deliver a signal to any thread, but Python runs handlers only in this one, which must be woken.
         waking.setblocking(False)
         signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -121,7 +121,7 @@ class Daemon:
             self._server.close()
             if not self._worker.stop(STOP_SECONDS):
                 log.warning("the index worker did not end in %d s", STOP_SECONDS)
-            # The vault's lock is held, and `stopped` not said, until what is under way has ended, too.
+            # The vault's lock is held, and `stopped` not logged, until running work has ended too.
             with self._answering, self._writing:
                 self._close()
                 self._is_closed = True
@@ -130,17 +130,17 @@ class Daemon:
     def _end(self, *_: object) -> None:
         self._is_stopping = True
         if self._waking:
-            with contextlib.suppress(OSError):  # full of what wakes as well, or closed
+            with contextlib.suppress(OSError):  # full, so the thread wakes anyway, or closed
                 self._waking.send(b"\0")
 
     def _warm_up(self) -> None:
-        """Once the vault was looked at: load what the first question would wait for."""
+        """After the first scan, load what the first question would otherwise wait for."""
         self._worker.looked.wait()
         self._load()
         if not self._is_stopping:
             self._say(f"Watching {self._root}; Ctrl-C stops. Socket {self.socket}, log {self.log_file}")
 
-    # --- the threads of the connections --------------------------------------------------------------------------
+    # --- the connection threads ----------------------------------------------------------------------------------
 
     def _handle(self, name: str, params: dict[str, Any]) -> Any:  # noqa: ANN401
         if name == "health":
@@ -158,16 +158,16 @@ class Daemon:
             raise BusyError(f"The index is being built ({done:,} of {total:,} notes).", "Try again in a moment.")
         found = self._run_method(name, params, process)
         if name == "recall":
-            # Where a note is not as it was indexed though nobody told of it: no system tells of what is written through
-            # a memory map, nor to a hard link outside the vault.
+            # A note differs from its indexed state although no event was reported: no system reports writes through a
+            # memory map or to a hard link outside the vault.
             if found["omitted"].get("changed") and found["index"]["fresh"]:
                 found["index"] |= {"fresh": False, "pending": found["omitted"]["changed"]}
                 self._changes.add_everything()
-            found["seconds"] = round(time.perf_counter() - received, 4)  # with the time it waited for its turn
+            found["seconds"] = round(time.perf_counter() - received, 4)  # including the wait for its turn
         return found | {"daemon": self.health()} if name == "status" else found
 
     def health(self) -> dict[str, Any]:
-        """How the daemon is; made without waiting for any thread."""
+        """Return the state of the daemon, without waiting for any thread."""
         now, unwatched, trouble = time.monotonic(), self._watcher.trouble, self._worker.trouble
         done, total = self._worker.progress
         oldest = self._changes.oldest_seconds
@@ -189,7 +189,7 @@ class Daemon:
         self._stay_reachable()
 
     def _stay_reachable(self) -> None:
-        """Listen where clients look by now: a user's runtime folder goes with the last logout, and comes back."""
+        """Listen where clients now look: a user's runtime folder is removed at the last logout and created anew."""
         self.socket, before = Path(client.socket_path(self._root)), self._unreachable
         try:
             self._unreachable = ""
@@ -198,12 +198,12 @@ class Daemon:
                 _write_owner(self._root, self.socket)
         except (VaultMemoryError, OSError) as error:
             self._unreachable = str(error)
-            if self._unreachable != before:  # it is tried after each run of the index worker
+            if self._unreachable != before:  # log once: this is retried after each run of the index worker
                 log.warning("nobody reaches this process: %s", error)
 
     def _run_method(self, method: str, params: dict[str, Any], process: Any) -> Any:  # noqa: ANN401
         config = self._settings.current()
-        if isinstance(process, dict):  # one of another version, or with other settings, would answer otherwise
+        if isinstance(process, dict):  # a caller with another version or other settings expects other answers
             if process.get("version", __version__) != __version__:
                 raise NotRunningError(f"The daemon is version {__version__}.", "Start it again.")
             environment = process.get("environment")
@@ -216,7 +216,7 @@ class Daemon:
         is_hasty = params.get("patience") == 0 or self._changes.count > FEW_PATHS
         seconds = HASTY_SECONDS if is_hasty else SETTLE_SECONDS
         has_all_events = self._watcher.wait_for_events(seconds)
-        # Before the lock: the index worker waits for whoever holds it.
+        # Before taking the lock: the index worker waits for its holder.
         self._changes.settle(seconds)
         with self._answering:
             if self._is_closed:
@@ -229,7 +229,7 @@ class Daemon:
             raise BusyError("The daemon was told to stop before all was done.", "Run the command again.")
 
     def _warm_memory(self, config: Config) -> Federation:
-        """The Memory that questions are answered from; made anew when the settings were read again."""
+        """Return the Memory that answers questions, recreated whenever the settings have been reloaded."""
         if self._warm is None or self._warm.config is not config:
             self._close()
             held = HeldIndex(config, self._report_watching, self._changes.add_everything)
@@ -237,25 +237,25 @@ class Daemon:
         return self._warm
 
     def _report_watching(self) -> Freshness | None:
-        """How many notes wait to be looked at, where every change is seen."""
+        """Return how many notes wait to be indexed; None if changes may have been missed."""
         if self._watcher.is_stale():
             self._changes.add_everything()
         done, total = self._worker.progress
         pending = self._changes.count
-        # In the midst of many changes events come late: the answer is not fresh then anyway, and says so.
+        # During a burst of changes events arrive late, but then the answer is reported as not fresh anyway.
         is_whole = self._worker.knows_everything() and (self._has_all_events or pending > FEW_PATHS)
         failed = tuple(sorted(self._changes.failed))
         return Freshness(max(pending, total - done), unreadable=failed) if is_whole else None
 
     def _load(self) -> None:
-        from vault_memory.indexing import prepare_note  # noqa: F401 - what reads a changed note
+        from vault_memory.indexing import prepare_note  # noqa: F401 - needed to read a changed note
         from vault_memory.text import tokens
 
         tokens.count("warm")
-        with contextlib.suppress(Exception):  # a question will say what is wrong
+        with contextlib.suppress(Exception):  # the next question will report what is wrong
             self._run_method("recall", {"query": "warm", "no_journal": True}, None)
         gc.collect()
-        gc.freeze()  # what is loaded now stays: no collection need look at it again
+        gc.freeze()  # what is loaded now stays, so the collector need not scan it again
 
     def _close(self) -> None:
         if self._warm:
@@ -264,9 +264,9 @@ class Daemon:
 
 @contextmanager
 def _only_one(root: Path, socket: Path) -> Iterator[None]:
-    """Hold the lock of a vault's daemon; raises BusyError that says who does.
+    """Hold the lock of a vault's daemon; raises BusyError naming the current holder.
 
-    It lies in the user's data folder: a lock in the vault's `.memory` goes when somebody deletes that.
+    The lock lies in the user's data folder: one in the vault's `.memory` would be lost if somebody deleted that.
     """
     file = Path(client.owner_file(root))
     with contextlib.ExitStack() as stack:
@@ -286,25 +286,25 @@ def _write_owner(root: Path, socket: Path) -> None:
     owner = {"pid": os.getpid(), "since": time.strftime("%Y-%m-%d %H:%M:%S"), "socket": str(socket)}
     place = client.owner_file(root)
     with contextlib.suppress(OSError), open(place, "w", encoding="utf-8", opener=private) as file:
-        json.dump(owner, file)  # it is only told by whom
+        json.dump(owner, file)  # best effort: the lock counts, this only tells who holds it
 
 
 class _PrivateLog(RotatingFileHandler):
-    """A log for its user alone: names of notes stand in it."""
+    """A log file that only its user can read, since it contains names of notes."""
 
     def _open(self) -> TextIOWrapper:
         handle = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        os.chmod(self.baseFilename, 0o600)  # one of an earlier version
+        os.chmod(self.baseFilename, 0o600)  # an earlier version may have created it
         return open(handle, "a", encoding=self.encoding)
 
 
 def _begin_log(file: Path, loud: bool) -> None:
-    """Write what happens into a file that does not grow for ever; nothing of a note's text is in it."""
+    """Start logging to a rotating file; no text of a note is logged."""
     handlers: list[logging.Handler] = [logging.StreamHandler()] if loud else []
-    with contextlib.suppress(OSError):  # a full or read-only disk stops no daemon
+    with contextlib.suppress(OSError):  # a full or read-only disk must not stop the daemon
         make_private(file.parent)
         handlers.append(_PrivateLog(file, maxBytes=LOG_BYTES, backupCount=OLD_LOG_FILES, encoding="utf-8"))
-    logging.raiseExceptions = False  # a line that cannot be written is lost, and said nowhere else
+    logging.raiseExceptions = False  # a line that cannot be written is dropped silently
     for handler in handlers:
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)-7s %(message)s"))
         for name in ("vault_memory", "watchdog"):

@@ -1,8 +1,8 @@
-"""JSON-RPC 2.0 over a socket: listening, framing, limits. What the methods do is its handler's business.
+"""A JSON-RPC 2.0 server on a local socket: listening, framing and limits; a handler implements the methods.
 
-One message a line, UTF-8, answers in ASCII. Each connection has a thread, and its messages are answered in order.
-Whatever a client sends, the server lives: a bad message gets an error answer, who sends too long a line is cut off. No
-other user enters the folder of the socket. Nothing wakes up while nobody asks.
+Messages are single lines of UTF-8, answers are ASCII. Each connection has a thread, which answers in order. No input
+from a client brings the server down: a bad message gets an error answer, and too long a line ends the connection. The
+socket's folder is closed to other users. An idle server causes no wake-ups.
 """
 
 import contextlib
@@ -22,16 +22,16 @@ from vault_memory.daemon import client
 from vault_memory.errors import BusyError, RefusedError, VaultMemoryError
 
 Handler = Callable[[str, dict[str, Any]], Any]
-"""Method and parameters by name -> a result that JSON can hold. It raises errors of errors.py, and UnknownMethodError
-for a method it does not know."""
+"""(method, parameters by name) -> a JSON-serialisable result. Raises errors of errors.py; UnknownMethodError for an
+unknown method."""
 
 log = logging.getLogger(__name__)
 
 MAX_CONNECTIONS = 100
-"""Each has a thread of 0.1 MB. Who comes later is told to try again; our own clients do the work themselves then."""
+"""Each has a thread of 0.1 MB. Further clients are told to try again; our own then do the work themselves."""
 
 CLOSING_SECONDS = 5.0
-"""What requests in hand may take when the server closes; systemd kills after 90, a person sooner."""
+"""How long a closing server waits for running requests; systemd kills after 90 s, a person sooner."""
 
 
 class Server:
@@ -41,17 +41,17 @@ class Server:
         self._handler = handler
         self._changed = threading.Condition()
         self._connections: dict[socket.socket, bool] = {}
-        """Each, and whether it has a request in hand."""
+        """Each connection, and whether a request of it is being processed."""
         self._listening: socket.socket | None = None
         self._made: tuple[Path, int, int] | None = None
         self._token = b""
         self._is_closing = False
 
     def start(self, path: Path) -> None:
-        """Listen at an address of `client.socket_path`; a socket that a killed daemon left there is taken away.
+        """Listen at an address from `client.socket_path`, removing a socket that a killed daemon left there.
 
-        With the ending `.port` the address is a loopback port, and the file holds port and token. Raises RefusedError
-        where folder or file are not this user's own, VaultMemoryError where the socket cannot be made.
+        If it ends in `.port`, the server listens on a loopback port, and the file contains port and token. Raises
+        RefusedError if folder or file are not this user's own, VaultMemoryError if the socket cannot be created.
         """
         client.prepare(path)
         _remove_stale(path)
@@ -65,9 +65,9 @@ class Server:
         threading.Thread(target=self._accept, args=(self._listening,), name="accept", daemon=True).start()
 
     def listen_again(self, path: Path) -> bool:
-        """Listen anew where the file it made is gone, or its address is `path` by now; whether it was so.
+        """Listen anew if the socket file is gone or the address has changed to `path`; return whether that was so.
 
-        Connections stay as they are. Raises as `start` does.
+        Existing connections are not affected. Raises as `start` does.
         """
         with self._changed:
             if self._is_closing or (self._made and self._made[0] == path and os.path.lexists(path)):
@@ -77,7 +77,7 @@ class Server:
             return True
 
     def close(self) -> None:
-        """Stop listening, remove the file it made, and let the requests in hand be answered for a bounded time."""
+        """Stop listening, remove the socket file, and give running requests a bounded time to finish."""
         with self._changed:
             self._is_closing = True
             self._stop_listening()
@@ -88,10 +88,10 @@ class Server:
                 _cut_off(connection)
 
     def _stop_listening(self) -> None:
-        """Listen no longer, and remove the file it made unless another stands in its place."""
+        """Stop listening, and remove the socket file unless it has been replaced by another."""
         if self._listening:
             listening, self._listening = self._listening, None
-            _cut_off(listening)  # closing alone does not wake the thread that accepts
+            _cut_off(listening)  # closing alone does not wake the accepting thread
             listening.close()
         if self._made:
             path, device, inode = self._made
@@ -108,7 +108,7 @@ class Server:
             except OSError:
                 if self._listening is not listening:
                     return
-                time.sleep(0.1)  # no more files may be opened just now
+                time.sleep(0.1)  # out of file descriptors for now
                 continue
             with self._changed:
                 if self._is_closing:
@@ -122,7 +122,7 @@ class Server:
                 continue
             try:
                 threading.Thread(target=self._serve, args=(connection,), name="connection", daemon=True).start()
-            except RuntimeError as error:  # no more threads just now
+            except RuntimeError as error:  # out of threads for now
                 log.warning("A connection was closed: %s", error)
                 self._mark(connection, None)
                 connection.close()
@@ -132,12 +132,12 @@ class Server:
             with connection:
                 self._answer_lines(connection)
         except OSError:
-            pass  # cut off, or gone
+            pass  # shut down by us, or closed by the client
         finally:
             self._mark(connection, None)
 
     def _answer_lines(self, connection: socket.socket) -> None:
-        """Answer line after line; an unfinished one at the end is never a message."""
+        """Answer line by line; an incomplete line at the end is ignored."""
         with connection.makefile("rb") as lines:
             if self._token and not hmac.compare_digest(lines.readline(100).strip(), self._token):
                 return
@@ -151,7 +151,7 @@ class Server:
                 connection.sendall(_error(None, client.INVALID_REQUEST, "The message is too long."))
 
     def _mark(self, connection: socket.socket, is_busy: bool | None) -> bool:
-        """Note whether a connection has a request in hand, None when it has ended; whether one may begin."""
+        """Record whether a connection is busy, or has ended (None); return whether a request may still start."""
         with self._changed:
             if is_busy is None:
                 self._connections.pop(connection, None)
@@ -161,10 +161,10 @@ class Server:
             return not self._is_closing
 
     def _answer(self, line: bytes) -> bytes:
-        """The answer to one line; nothing for a notification, which is a request without an id."""
+        """Answer one line; a notification (a request without an id) gets no answer."""
         try:
             message = json.loads(line.decode("utf-8"))
-            # Python reads NaN, and half a surrogate pair, which is text until somebody writes it to a file or SQLite.
+            # Python accepts NaN and lone surrogates, which fail only when written to a file or to SQLite.
             json.dumps(message, ensure_ascii=False, allow_nan=False).encode("utf-8")
         except (ValueError, RecursionError):
             return _error(None, client.PARSE_ERROR, "The message is not JSON in UTF-8.")
@@ -184,8 +184,8 @@ class Server:
         except VaultMemoryError as error:
             known = (code for code, kind in client.ERRORS.items() if isinstance(error, kind))
             return _error(number, next(known, error.exit_code), str(error), error.exit_code, error.next_step)
-        except Exception as error:  # the edge: a fault in one answer must not end the server
-            # The error's own text may hold a note's: it is for debugging only, as everything of a note is.
+        except Exception as error:  # a bug in one answer must not end the server
+            # The error's message may quote a note, so it is logged for debugging only.
             trace = "".join(traceback.format_tb(error.__traceback__))
             log.error("%.80r failed: %s\n%s", method, type(error).__name__, trace)
             log.debug("%.80r failed: %s", method, error)
@@ -198,7 +198,7 @@ class Server:
         fresh = path.with_suffix(".new")
         with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
             file.write(f"{listening.getsockname()[1]} {token}\n")
-        os.replace(fresh, path)  # a client reads all of it or none
+        os.replace(fresh, path)  # atomic: a client never reads half of it
         return listening
 
 
@@ -215,13 +215,13 @@ def _listen(path: Path) -> socket.socket:
 
 
 def _cut_off(connection: socket.socket) -> None:
-    """Wake whoever waits for this socket, in whichever thread."""
+    """Shut a socket down, which wakes any thread blocked on it."""
     with contextlib.suppress(OSError):
         connection.shutdown(socket.SHUT_RDWR)
 
 
 def _turn_away(connection: socket.socket) -> None:
-    """Say that there are too many connections; who sends nothing to be told so is not waited for."""
+    """Report that there are too many connections, without waiting for the client."""
     busy = BusyError(f"The daemon has {MAX_CONNECTIONS} connections already.", "Try again in a moment.")
     with connection, contextlib.suppress(OSError):
         connection.setblocking(False)
@@ -238,7 +238,7 @@ def _error(number: object, code: int, sentence: str, exit_code: int = 2, next_st
 
 
 def _remove_stale(path: Path) -> None:
-    """Take away what a killed daemon left at this address: the vault's lock tells that none is alive.
+    """Remove the socket that a killed daemon left here; the caller holds the vault's lock, so none is running.
 
     Raises RefusedError for anything else.
     """

@@ -1,6 +1,6 @@
-"""What can be asked of a daemon: each method's parameters read, done by a Memory, and its document.
+"""The daemon's RPC methods: each parses its parameters, calls a Memory and returns a document.
 
-Parameters and documents are those of the commands (CONTRACT.md); whatever is wrong with the former is a UsageError.
+Parameters and documents are those of the commands (CONTRACT.md); an invalid parameter raises UsageError.
 """
 
 import time
@@ -20,7 +20,7 @@ Document = dict[str, Any]
 
 
 class Method(NamedTuple):
-    """What a method does, the parameters it takes, and whether it may take long: then it waits apart from questions."""
+    """A method's implementation, its parameters, and whether it may take long and so runs apart from questions."""
 
     run: "Callable[[Federation, Params, Progress | None], Document]"
     takes: frozenset[str] = frozenset()
@@ -28,9 +28,9 @@ class Method(NamedTuple):
 
 
 def call(name: str, memory: Federation, params: Params, progress: "Progress | None" = None) -> Document:
-    """Do what was asked; raises UsageError for a parameter that the method does not take, and what `progress` raises.
+    """Run a method; raises UsageError for an unknown parameter, and whatever `progress` raises.
 
-    That ends slow work between two notes, and leaves an index that is whole.
+    An exception from `progress` ends slow work between two notes and leaves the index consistent.
     """
     method = METHODS[name]
     if unknown := sorted(params.keys() - method.takes):
@@ -41,13 +41,13 @@ def call(name: str, memory: Federation, params: Params, progress: "Progress | No
 
 
 _NO_OPTIONS = frozenset({"as_text", "no_journal", "self_contained"})
-"""What a client may ask of a recall besides what the command line may."""
+"""The parameters of recall that the command line does not have."""
 
 
 def _recall(memory: Federation, params: Params, progress: "Progress | None") -> Document:
-    """The `recall@1` document; with `as_text` the same as Markdown beside it, and what is to be said of it.
+    """Return the `recall@1` document; `as_text` adds the same as Markdown and the notes to print with it.
 
-    `self_contained` leaves out what tells nothing by itself, `no_journal` leaves no trace.
+    `self_contained` drops results that mean nothing by themselves; `no_journal` keeps the question out of the journal.
     """
     started = time.perf_counter()
     as_text = request.flag(params, "as_text")
@@ -64,7 +64,7 @@ def _recall(memory: Federation, params: Params, progress: "Progress | None") -> 
 
 
 def _context(memory: Federation, params: Params, progress: "Progress | None") -> Document:
-    """The `context@1` document; without `patience` (0) nothing is waited for, and no index is built."""
+    """Return the `context@1` document; with a `patience` of 0 it neither waits nor builds an index."""
     from vault_memory.context.bundle import parse_request
 
     patience = params.get("patience", 1.0)
@@ -129,7 +129,7 @@ def _reflect(memory: Federation, params: Params, progress: "Progress | None") ->
 
     flags = {name: request.flag(params, name) for name in ("dry_run", "force", "apply_core")}
     since, now = (None if params.get(name) is None else _text(params, name) for name in ("since", "now"))
-    # What is being written is written to its end: only the index and the plan are given up.
+    # Writing always runs to completion; only indexing and planning can be interrupted.
     steps = Steps(progress, progress)
     return reflect_document(
         memory.reflect(since=since, now=now, only=request.texts(params, "only"), steps=steps, **flags)
@@ -152,7 +152,7 @@ def _index(memory: Federation, params: Params, progress: "Progress | None") -> D
 
 
 def _memory_method(memory: Federation, params: Params, progress: "Progress | None") -> Document:
-    """A method of Memory's own, for a `DaemonMemory`: `name`, `arguments`, and its result as JSON in `value`."""
+    """Call the method `name` of Memory with `arguments` for a `DaemonMemory`; `value` is its result as JSON."""
     from vault_memory.daemon.daemon_memory import run
 
     arguments = params.get("arguments", {})
@@ -178,7 +178,7 @@ METHODS: Mapping[str, Method] = {
     "read": Method(_memory_method, frozenset({"name", "arguments"})),
     "write": Method(_memory_method, frozenset({"name", "arguments"}), is_slow=True),
 }  # fmt: skip
-"""`health` and `shutdown` are the daemon's own."""
+"""All methods but `health` and `shutdown`, which the daemon handles itself."""
 
 
 def _text(params: Params, name: str) -> str:

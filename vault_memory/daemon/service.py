@@ -1,7 +1,7 @@
-"""Has systemd, launchd or cron start the daemon by itself: its file made from a template, put in place, taken away.
+"""Installs and removes the daemon as a service of systemd or launchd, or as a line for cron, from a template.
 
-The daemon does the nightly work, too; what earlier versions installed for that is taken away. A path that one of the
-formats reads in its own way is refused. Only files made here are replaced or deleted.
+The daemon also does the nightly work, so files that earlier versions installed for it are removed. A path with a
+character that is special in one of the formats is refused. Only files made here are replaced or deleted.
 """
 
 import contextlib
@@ -25,19 +25,19 @@ from vault_memory.vault import safe_files
 KINDS = ("systemd", "launchd", "cron")
 
 _FOLDERS = ("config", "data", "state")
-"""Where the user's folders are; a service does not get them from the shell, and would keep its data elsewhere."""
+"""The user's folders; if one was moved, the file says where, as a service does not inherit the shell's variables."""
 
 _ENDINGS = {"systemd": ".service", "launchd": ".plist"}
 
 _FORMER_ENDINGS = {"systemd": ("-nightly.service", "-nightly.timer"), "launchd": ("-nightly.plist",)}
-"""The files of earlier versions, which had the nightly work started by itself."""
+"""Files of earlier versions, in which the nightly work was a service of its own."""
 
-_SEAL_LINES = 2  # XML wants its own declaration first
+_SEAL_LINES = 2  # the seal is on the first or second line: XML needs its declaration first
 
 
 @dataclass(frozen=True)
 class ServiceTarget:
-    """What is to be started: `program` are the words that run it."""
+    """The service to start; `program` is the command line that runs this program."""
 
     vault: Path
     program: tuple[str, ...]
@@ -53,7 +53,7 @@ class ServiceTarget:
 
 
 class Unit(NamedTuple):
-    """The daemon's file: its name for systemctl or launchctl, where it lies, what it holds."""
+    """The daemon's service file: its name for systemctl or launchctl, its path and its text."""
 
     name: str
     path: Path
@@ -61,7 +61,7 @@ class Unit(NamedTuple):
 
 
 def target(vault: Path, environ: Mapping[str, str]) -> ServiceTarget:
-    """What to start for a vault, by the program that is running now."""
+    """Return the service of a vault, run by the program that is running now."""
     usual = {"HOME": environ.get("HOME") or os.path.expanduser("~"), "APPDATA": environ.get("APPDATA", "")}
     moved = (kind for kind in _FOLDERS if user_folder(kind, environ) != user_folder(kind, usual))
     named = tuple((name, environ[name]) for name in (f"XDG_{kind.upper()}_HOME" for kind in moved))
@@ -69,7 +69,7 @@ def target(vault: Path, environ: Mapping[str, str]) -> ServiceTarget:
 
 
 def program() -> tuple[str, ...]:
-    """The words that run this program from anywhere: its script, else Python with the module."""
+    """Return the command line that runs this program from anywhere: its script, else Python with the module."""
     script = Path(os.path.abspath(sys.argv[0]))
     if script.name in ("memory", "vault-memory") and os.access(script, os.X_OK) and script.is_file():
         return (str(script),)
@@ -77,7 +77,7 @@ def program() -> tuple[str, ...]:
 
 
 def unit(kind: str, job: ServiceTarget, environ: Mapping[str, str]) -> Unit:
-    """The file for systemd or launchd; raises UsageError for a path that the format cannot hold."""
+    """Return the service file for systemd or launchd; raises UsageError for a path that the format cannot express."""
     _refuse_odd(job)
     name, values = job.name + _ENDINGS[kind], _systemd(job) if kind == "systemd" else _launchd(job)
     text = fill_template(f"service/daemon{_ENDINGS[kind]}", values)
@@ -88,7 +88,7 @@ def unit(kind: str, job: ServiceTarget, environ: Mapping[str, str]) -> Unit:
 
 
 def folder(kind: str, environ: Mapping[str, str]) -> Path:
-    """Where the user's files of this kind lie."""
+    """Return the folder of the user's service files of this kind."""
     place = InstallPlace("user", Path(), environ)
     return place.home / "Library" / "LaunchAgents" if kind == "launchd" else place.config / "systemd" / "user"
 
@@ -108,7 +108,7 @@ def _launchd(job: ServiceTarget) -> dict[str, str]:
 
 
 def cron(job: ServiceTarget) -> str:
-    """The line for a crontab, and what it is."""
+    """Return the line for a crontab, with a comment."""
     _refuse_odd(job)
     words = "".join(f"{name}={shlex.quote(value)} " for name, value in job.environment)
     values = {"vault": str(job.vault), "environment": words, "watch": shlex.join(job.command)}
@@ -116,7 +116,7 @@ def cron(job: ServiceTarget) -> str:
 
 
 def _refuse_odd(job: ServiceTarget) -> None:
-    """Raise UsageError for a path with a character that one of the formats takes for something else."""
+    """Raise UsageError for a path with a character that is special in one of the formats."""
     for text in (*job.command, *(value for _, value in job.environment)):
         if re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff\"\\%$]", text):
             what = (
@@ -126,15 +126,15 @@ def _refuse_odd(job: ServiceTarget) -> None:
 
 
 def is_ours(text: str) -> bool:
-    """Whether a file was made here, edited since or not."""
+    """Whether a file was made here, even if edited since."""
     return SEAL.search("".join(text.splitlines(keepends=True)[:_SEAL_LINES])) is not None
 
 
-# --- put in place and taken away -------------------------------------------------------------------------------------
+# --- installing and uninstalling -------------------------------------------------------------------------------------
 
 
 class State(NamedTuple):
-    """How one file's unit is; `enabled` and `active` are None where nobody can tell."""
+    """The state of one service file; `enabled` and `active` are None if unknown."""
 
     name: str
     path: Path
@@ -145,7 +145,7 @@ class State(NamedTuple):
 
 
 class ToolResult(NamedTuple):
-    """What systemctl or launchctl said; `problem` is "" where it did its work."""
+    """The outcome of systemctl or launchctl; `problem` is "" on success."""
 
     out: str
     problem: str
@@ -160,7 +160,7 @@ class Supervisor:
         self.folder = folder(kind, environ)
 
     def state(self) -> State:
-        """How the daemon's file is, there or not."""
+        """Return the state of the daemon's service file, installed or not."""
         name = self.target.name + _ENDINGS[self.kind]
         text = _text(self.folder / name) or ""
         ours = is_ours(text)
@@ -168,7 +168,7 @@ class Supervisor:
         return State(name, self.folder / name, ours, ours and not is_sealed(text), enabled, active)
 
     def _status(self, name: str) -> tuple[bool | None, bool | None]:
-        """Whether a unit is enabled, and whether it runs; None where nobody can tell."""
+        """Return whether a unit is enabled and whether it is running; None if unknown."""
         if self.kind == "launchd":
             printed = self._run("launchctl", "print", _label(name))
             known = None if printed.is_missing else not printed.problem
@@ -179,10 +179,10 @@ class Supervisor:
         return {"enabled": True, "disabled": False}.get(enabled), is_active
 
     def install(self, unit: Unit) -> tuple[list[Path], list[Path]]:
-        """Put the file in place and have it started; returns what was written and what was taken away.
+        """Install the file and start the service; return the files written and the files removed.
 
-        Raises ConflictError, before anything is written, where the file is someone else's or was edited, and
-        VaultMemoryError where it was written and could not be started.
+        Raises ConflictError, before anything is written, if the existing file is not ours or was edited, and
+        VaultMemoryError if the service could not be started.
         """
         before = _text(unit.path)
         if before is not None and not is_ours(before):
@@ -205,7 +205,7 @@ class Supervisor:
         return written, removed
 
     def commands(self, unit: Unit) -> list[list[str]]:
-        """What has the file started."""
+        """Return the commands that start the service."""
         if self.kind == "launchd":
             return [["launchctl", "bootstrap", _domain(), str(unit.path)]]
         return [["systemctl", "--user", *words] for words in (
@@ -213,7 +213,7 @@ class Supervisor:
         )]  # fmt: skip
 
     def _start(self, unit: Unit, is_changed: bool) -> str:
-        """Have the daemon run as its file is now; returns what went wrong, or ""."""
+        """Run the daemon as its file now says; return what went wrong, or ""."""
         is_enabled, is_active = self._status(unit.name)
         if is_enabled and (is_active or self.kind == "launchd") and not is_changed:
             return ""
@@ -223,9 +223,9 @@ class Supervisor:
         return next((problem for step in steps if (problem := self._run(*step).problem)), "")
 
     def uninstall(self) -> list[Path]:
-        """Stop what was installed and take it away, edited or not; returns the files.
+        """Stop what was installed and delete its files, edited or not; return the files.
 
-        Raises VaultMemoryError where the files are gone and what runs could not be stopped.
+        Raises VaultMemoryError if the files were deleted but a running service could not be stopped.
         """
         removed, problem = self._take_away([_ENDINGS[self.kind], *_FORMER_ENDINGS[self.kind]])
         if problem:
@@ -235,7 +235,7 @@ class Supervisor:
         return removed
 
     def _take_away(self, endings: Iterable[str]) -> tuple[list[Path], str]:
-        """Stop and delete our files with these endings; returns them, and what could not be stopped."""
+        """Stop and delete our files with these endings; return them and what went wrong in stopping, or ""."""
         named = (self.folder / (self.target.name + ending) for ending in endings)
         files = [file for file in named if is_ours(_text(file) or "")]
         problems = [self._stop(file.name) for file in files]
@@ -248,21 +248,21 @@ class Supervisor:
         return files, " ".join(dict.fromkeys(filter(None, problems)))
 
     def _stop(self, name: str) -> str:
-        """Stop one and have it started no more; returns what went wrong, or ""."""
+        """Stop and disable a unit; return what went wrong, or ""."""
         if self.kind == "launchd":
             return self._run("launchctl", "bootout", _label(name)).problem if self._status(name)[0] else ""
         said = self._run("systemctl", "--user", "disable", "--now", name)
-        # What systemd does not know, for want of itself or of the unit, has nothing running.
+        # Without systemd, or without the unit, nothing is running.
         return "" if said.is_missing or "does not exist" in said.problem else said.problem
 
     def _sweep(self, names: Iterable[str]) -> None:
-        """Remove what systemd keeps of units: links to start them, and folders that are empty now."""
+        """Remove what systemd leaves behind of units: links in `*.wants`, and folders that are now empty."""
         wants = [self.folder / f"{name}.wants" for name in ("default.target", "timers.target")]
         for link in (folder / name for folder in wants for name in names):
             link.unlink(missing_ok=True)
         for place in (*wants, self.folder, self.folder.parent):
             with contextlib.suppress(OSError):
-                place.rmdir()  # one that still holds something stays
+                place.rmdir()  # fails if it is not empty
 
     def _run(self, *command: str) -> ToolResult:
         try:
@@ -287,7 +287,7 @@ def _label(name: str) -> str:
 
 
 def _text(path: Path) -> str | None:
-    """What a file holds; None where there is none. A link is someone else's, whatever it leads to."""
+    """Return a file's text, or None if it does not exist; "" for a symbolic link, which is never ours."""
     if path.is_symlink():
         return ""
     with plain_errors(path):

@@ -1,6 +1,6 @@
-"""The settings of a process that stays: read again when a file they come from has changed, or when told to.
+"""The settings of a long-running process: reloaded when one of their files has changed, or on demand.
 
-Obsidian's own settings of the vault count as well: they say what is left out and where the daily notes are.
+Obsidian's own settings of the vault are among these files: they say what is excluded and where daily notes are.
 """
 
 import logging
@@ -19,15 +19,15 @@ from vault_memory.vault.vault import Vault
 log = logging.getLogger(__name__)
 
 SAVE_SECONDS = 0.05
-"""How long files of settings must have stood as they are."""
+"""How long to wait after a settings file has changed before reading it."""
 
 _OBSIDIAN = ("app.json", "daily-notes.json", "templates.json")
 
 
 class LiveSettings:
-    """The settings of one vault, for several threads. A mistake in a file leaves what was read before in force.
+    """The settings of one vault, thread-safe. A mistake in a file leaves the previous settings in force.
 
-    `pause` lets an editor finish a save: a file that is cut short or empty in between may be valid, too.
+    `pause` lets an editor finish a save: a file that is still truncated or empty may be valid, too.
     """
 
     def __init__(
@@ -43,20 +43,20 @@ class LiveSettings:
         ]  # fmt: skip
         self._stamps = self._file_stamps()
         self.trouble = ""
-        """Why the files as they are now are not in force, or ""."""
+        """Why the current files are not in force, or ""."""
 
     def current(self) -> Config:
-        """The settings, after a look at the times of their files; another object when they were read again."""
+        """Return the settings, reloaded if a file has changed; a reload returns a new object."""
         with self._lock:
             return self._current if self._file_stamps() == self._stamps else self._read()
 
     def read_again(self) -> Config:
-        """The settings as the files have them now."""
+        """Reload the settings and return them."""
         with self._lock:
             return self._read()
 
     def _read(self) -> Config:
-        self._stamps = self._file_stamps()  # before: what changes meanwhile is read the next time
+        self._stamps = self._file_stamps()  # taken first: a change from now on is noticed next time
         self._pause()
         try:
             self._current = load(str(self._current.vault))
@@ -70,7 +70,7 @@ class LiveSettings:
         return self._current
 
     def are_those_of(self, environ: Mapping[str, str]) -> bool:
-        """Whether a process with these variables (its `relevant_environment`) would answer the same."""
+        """Whether a process with these variables (its `relevant_environment`) has the same settings."""
         config, own = self._current, startup.relevant_environment(os.environ)
         others = {name: value for name, value in os.environ.items() if name not in own} | dict(environ)
         named = ["TZ"]
@@ -83,10 +83,10 @@ class LiveSettings:
         try:
             return replace(load(str(config.vault), others), vault=config.vault) == config
         except VaultMemoryError:
-            return False  # that process is to say so itself
+            return False  # that process will report the error itself
 
     def _file_stamps(self) -> list[tuple[int, int] | None]:
-        """When each file was last changed (ns), and its bytes."""
+        """Return the modification time (ns) and size of each file; None for a missing one."""
         stamps: list[tuple[int, int] | None] = []
         for file in self._files:
             try:

@@ -1,9 +1,9 @@
-"""Watches a vault: watchdog's events as paths to look at, and whether the system tells of all of them.
+"""Watches a vault: turns watchdog's events into paths to re-index, and reports whether events may be missing.
 
-Both ends of an event count; a folder's event means everything below it. What a path holds now is not its business.
-Where the system cannot be relied on (its limit of watches, a network file system, a lost queue) it says so, and
-whoever asks must look for himself. Changed paths wait until they are due: a lone save shortly after its last event,
-many when the burst takes breath, and each path at the latest `LONGEST_WAIT_SECONDS` after its first event.
+Both source and destination of an event count; a folder's event stands for everything below it. Files are not read here.
+If events are not reliable (the limit of watches, a network file system, a queue overflow), `Watcher.trouble` says so,
+and callers must scan for themselves. Changed paths are debounced: a single save until shortly after its last event,
+many until the burst pauses, but each path for at most `LONGEST_WAIT_SECONDS` after its first event.
 """
 
 import contextlib
@@ -32,40 +32,40 @@ EVENTS: list[type[events.FileSystemEvent]] = [
     events.FileAttribEvent, events.FileCreatedEvent, events.FileDeletedEvent, events.FileModifiedEvent,
     events.FileMovedEvent,
 ]  # fmt: skip
-"""Without opening and closing: reading a note is no change, and would wake us each time."""
+"""No open or close events: reading a note changes nothing, yet would wake us each time."""
 
 _NAME_EVENTS = ("created", "deleted", "moved")
-"""All that matters of a file that is known by its name alone."""
+"""The only events that matter for a file of which just the name is indexed."""
 
 MARK = locations.MEMORY_FOLDER
-"""The folder whose events are our own."""
+"""The folder whose events we cause ourselves."""
 
 WATCHES, INSTANCES = "/proc/sys/fs/inotify/max_user_watches", "/proc/sys/fs/inotify/max_user_instances"
-"""inotify(7): how many folders a user may watch, in how many places."""
+"""inotify(7): the limits per user, of watched folders and of inotify instances."""
 
 LONE_SAVE_SECONDS = 0.05
-"""How long a path must be left alone: an editor's save is several events within some milliseconds."""
+"""How long a path must be quiet: an editor's save is several events within a few milliseconds."""
 
 BURST_SECONDS = 0.2
-"""While more than `FEW_PATHS` wait none may have had an event for so long: one look at a folder serves them all."""
+"""How long all paths must be quiet while more than `FEW_PATHS` are waiting: one scan of a folder serves them all."""
 
 LONGEST_WAIT_SECONDS = 1.0
 
 FEW_PATHS = 8
-"""More at once are a burst, such as a checkout or a sync, which no question waits for."""
+"""More than this at once are a burst, such as a checkout or a sync, which no question waits for."""
 
 warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
-"""watchdog's, when a folder that was moved out of the vault comes back at once: it is watched all the same."""
+"""watchdog warns if a folder that was moved out of the vault comes back at once; the folder is watched all the same."""
 
 _OVERFLOW = "overflow"
-"""watchdog tells no handler that the kernel's queue of events was full: it only logs a line with this word."""
+"""watchdog does not report an overflow of the kernel's event queue to handlers; it only logs a line with this word."""
 
 
 EVERYTHING = ""
-"""The vault's own folder, whose change means all that lies in it."""
+"""The path of the vault's own folder, which stands for everything in it."""
 
 Batch = Mapping[str, float]
-"""What is to be looked at in one go: relative paths, each with the time of its first event."""
+"""Relative paths to be re-indexed together, each with the time of its first event."""
 
 
 class _WaitingPath(NamedTuple):
@@ -74,7 +74,7 @@ class _WaitingPath(NamedTuple):
 
 
 class ChangeQueue:
-    """The paths that wait to be indexed; `clock` gives seconds that never run backwards."""
+    """The paths waiting to be indexed; `clock` is a monotonic clock in seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -87,7 +87,7 @@ class ChangeQueue:
         self._stopped = False
 
     def add(self, paths: Iterable[str]) -> None:
-        """Note an event at each of these paths."""
+        """Record an event at each of these paths."""
         with self._changed:
             now = self._latest = self._clock()
             for path in paths:
@@ -96,17 +96,17 @@ class ChangeQueue:
             self._changed.notify_all()
 
     def add_everything(self) -> None:
-        """Note that anything may have changed: the next batch is everything, at once."""
+        """Record that anything may have changed: the next batch is everything, due at once."""
         self.add([EVERYTHING])
 
     def stop(self) -> None:
-        """Let whoever waits for a batch go."""
+        """Release all waiting threads."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
 
     def wait(self, seconds: float) -> Batch | None:
-        """The next batch that is due, pending until `done`; None after so many seconds, or when stopped."""
+        """Return the next batch that is due, pending until `done`; None after so many seconds, or when stopped."""
         until = self._clock() + seconds
         with self._changed:
             while not self._stopped:
@@ -129,7 +129,7 @@ class ChangeQueue:
         return min(quiet, waiting.first + LONGEST_WAIT_SECONDS)
 
     def done(self, batch: Batch, failed: Iterable[str] = ()) -> None:
-        """Say that a batch has been dealt with; what `failed` counts as waiting, and the next look may succeed."""
+        """Mark a batch as processed; paths that `failed` still count as pending, to be retried with a full scan."""
         with self._changed:
             self._in_hand = {}
             since = {**batch, **self._failed}
@@ -138,9 +138,9 @@ class ChangeQueue:
             self._changed.notify_all()
 
     def settle(self, seconds: float) -> None:
-        """Have what waits now indexed, if it is only a few paths, and wait for that.
+        """If only a few paths are pending, have them indexed now and wait for that, at most so many seconds.
 
-        What comes meanwhile is not waited for, nor another look at what failed.
+        Later events, and retries of failed paths, are not waited for.
         """
         until = self._clock() + seconds
         with self._changed:
@@ -157,37 +157,37 @@ class ChangeQueue:
 
     @property
     def count(self) -> int:
-        """How many paths wait, are in hand or failed; everything counts as one."""
+        """How many paths are waiting, being processed or failed; everything counts as one."""
         with self._changed:
             return len(self._paths.keys() | self._in_hand.keys() | self._failed.keys())
 
     @property
     def failed(self) -> frozenset[str]:
-        """Notes and folders that could not be read when they were looked at last."""
+        """Notes and folders that could not be read at the last attempt."""
         with self._changed:
             return frozenset(self._failed)
 
     @property
     def oldest_seconds(self) -> float | None:
-        """How long the oldest of them has been waiting; None when nothing waits."""
+        """How long the oldest pending path has been waiting; None if there is none."""
         with self._changed:
             begun = [waiting.first for waiting in self._paths.values()]
             begun += [*self._in_hand.values(), *self._failed.values()]
             return max(self._clock() - min(begun), 0.0) if begun else None
 
 
-# --- what the system tells -------------------------------------------------------------------------------------------
+# --- file system events ----------------------------------------------------------------------------------------------
 
 
 class Trouble(NamedTuple):
-    """Why something is not done, and what to do about it, or ""."""
+    """What is wrong, and what to do about it, or ""."""
 
     what: str
     next_step: str = ""
 
 
 class Watcher(events.FileSystemEventHandler):
-    """Watches one vault while it is started; the paths of its events go to `changes`."""
+    """Watches one vault between `start` and `stop`; the paths of its events go to `changes`."""
 
     def __init__(self, root: Path, changes: ChangeQueue) -> None:
         self._root, self._changes = root, changes
@@ -203,14 +203,14 @@ class Watcher(events.FileSystemEventHandler):
         self._overflows = logging.Handler(logging.WARNING)
         self._overflows.addFilter(self._notice_overflow)
         self.trouble: Trouble | None = Trouble("not started")
-        """Why not every change is told of."""
+        """Why some changes may not be reported; None if all are."""
 
     def start(self) -> None:
-        """Begin to watch, in place of what was watched before; `trouble` says with what success."""
+        """Start watching, or restart; `trouble` says whether it succeeded."""
         self.stop()
         self.trouble = Trouble("watching has just begun")
         self._lost_folder = False
-        with self._marked:  # a mark that is under way to who watched before comes no more
+        with self._marked:  # a mark sent to the previous observer will never arrive
             self._starts, self._mark_is_out = self._starts + 1, False
             self._marked.notify_all()
         self._mounts = locations.mounts_below(self._root)
@@ -220,7 +220,7 @@ class Watcher(events.FileSystemEventHandler):
             observer.schedule(self, str(self._root), recursive=True, event_filter=EVENTS)
             observer.start()
         except OSError as error:
-            with contextlib.suppress(RuntimeError):  # it had not begun
+            with contextlib.suppress(RuntimeError):  # it had not been started
                 observer.stop()
             limits = {errno.ENOSPC: WATCHES, errno.EMFILE: INSTANCES}
             fix = _raise(limits[error.errno]) if error.errno in limits else "Check that its drive is mounted."
@@ -231,7 +231,7 @@ class Watcher(events.FileSystemEventHandler):
         self.trouble = self._find_trouble()
 
     def stop(self) -> None:
-        """Watch no longer."""
+        """Stop watching."""
         logging.getLogger("watchdog").removeHandler(self._overflows)
         if self._observer is not None:
             observer, self._observer = self._observer, None
@@ -239,26 +239,26 @@ class Watcher(events.FileSystemEventHandler):
             observer.join()
 
     def is_stale(self) -> bool:
-        """Whether something else is watched than what is there, such as another folder at the vault's path.
+        """Whether the watches no longer match the files, for example because another folder is at the vault's path.
 
-        Watches go silently with a drive, and do not come back with it.
+        Unmounting a drive drops its watches silently, and mounting it again does not restore them.
         """
         is_another = self._identity is None or locations.identity(self._root) != self._identity
         return self._lost_folder or is_another or locations.mounts_below(self._root) != self._mounts
 
     def wait_for_events(self, seconds: float) -> bool:
-        """Whether all that happened before this call has been told of; waits for that, at most so long.
+        """Wait until every earlier event has been received, at most so many seconds; return whether that is certain.
 
-        A note saved and asked for within a millisecond is still on its way through the kernel's queue and three
-        threads. So we make an event of our own, which comes after all others: the mode of our folder (or the vault's)
-        is set to what it is. False where that cannot be; on other systems than Linux it is taken for granted.
+        The event of a note saved within the last millisecond is still on its way through the kernel's queue and three
+        threads. So we cause an event of our own, which arrives after all earlier ones, by setting the mode of our
+        folder (or the vault's) to its current value. False if that fails; always True on systems other than Linux.
         """
         if sys.platform != "linux":
             return True
         until = time.monotonic() + seconds
         with self._marked:
             starts = self._starts
-            # One that is still under way, for whoever asked before, proves nothing of what happened since.
+            # A mark still in flight for an earlier caller proves nothing about events since then.
             if not self._wait_for_mark(until) or not self._mark():
                 return False
             return self._wait_for_mark(until) and starts == self._starts
@@ -267,7 +267,7 @@ class Watcher(events.FileSystemEventHandler):
         return self._marked.wait_for(lambda: not self._mark_is_out, max(until - time.monotonic(), 0.0))
 
     def _mark(self) -> bool:
-        """Make the event; to be called with the lock."""
+        """Cause the event; call with the lock held."""
         ours = self._root / MARK
         folder = ours if ours.is_dir() and not ours.is_symlink() else self._root
         try:
@@ -278,19 +278,19 @@ class Watcher(events.FileSystemEventHandler):
         return self._mark_is_out
 
     def check(self) -> None:
-        """Look whether everything is still watched, and fix what is not."""
+        """Check that everything is still being watched, and restart watching if not."""
         alive = self._observer is not None and all(thread.is_alive() for thread in self._threads)
         if not alive or self.is_stale():
             self.start()
             return
         before, known = self.trouble, self._circumstances
         self.trouble = self._find_trouble()
-        # A folder made in a hurry may be watched at the second attempt; and what stood in the way may be gone.
+        # A restart may catch a folder whose creation was missed, and the cause of an earlier failure may be gone.
         if (self.trouble and not before) or (before and self._circumstances != known):
             self.start()
 
     def _find_trouble(self) -> Trouble | None:
-        """Why not every change is told of, by the kinds of file systems and the watches that the kernel counts."""
+        """Return why changes may be missed, judging by the kinds of file systems and the kernel's count of watches."""
         silent = locations.silent_mounts(self._root)
         readable, watches = _count_folders(self._root), _watches()
         self._circumstances = (silent, readable, *map(_read_number, (WATCHES, INSTANCES)))
@@ -305,19 +305,19 @@ class Watcher(events.FileSystemEventHandler):
 
     def _notice_overflow(self, record: logging.LogRecord) -> bool:
         if _OVERFLOW in record.getMessage():
-            self._changes.add_everything()  # first: whoever waits for the mark looks at what is pending next
+            self._changes.add_everything()  # first: whoever waits for the mark checks what is pending next
             self._meet_mark()
-        return False  # no line of ours
+        return False  # never emit the line itself
 
     def _meet_mark(self) -> bool:
-        """Note that our mark has come; whether one was under way."""
+        """Record that our mark has arrived; return whether one was in flight."""
         with self._marked:
             was_out, self._mark_is_out = self._mark_is_out, False
             self._marked.notify_all()
         return was_out
 
     def on_any_event(self, event: events.FileSystemEvent) -> None:
-        """Note the paths of an event of watchdog's, in its thread."""
+        """Queue the paths of a watchdog event; called in watchdog's thread."""
         found: list[str] = []
         root = f"{self._root}{os.sep}".replace(os.sep * 2, os.sep)
         for path in (os.fsdecode(event.src_path), os.fsdecode(event.dest_path)):
@@ -334,7 +334,7 @@ class Watcher(events.FileSystemEventHandler):
         if found:
             self._changes.add(found)
         if found and isinstance(event, events.DirDeletedEvent):
-            # It may have been moved out of the vault: it is still watched then, and by its old name.
+            # It may have been moved out of the vault, in which case it is still watched under its old name.
             self._lost_folder = True
             self._changes.add_everything()
 
@@ -346,7 +346,7 @@ def _raise(limit: str) -> str:
 
 
 def _watches() -> int | None:
-    """How many folders the kernel watches for this process; None where it does not say."""
+    """Return how many folders the kernel watches for this process; None if unknown."""
     if sys.platform != "linux":
         return None
     count = 0
@@ -361,7 +361,7 @@ def _watches() -> int | None:
 
 
 def _count_folders(root: Path) -> int:
-    """How many folders can be read, hidden ones too, for all of them are watched."""
+    """Count the readable folders, including hidden ones, since all of them are watched."""
     count, waiting = 0, [str(root)]
     while waiting:
         with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
