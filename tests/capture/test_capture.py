@@ -85,6 +85,38 @@ def test_a_dry_run_writes_nothing(memory: Federation) -> None:
     assert len(memory.capture(dry_run=True).items) == 3
 
 
+@pytest.mark.parametrize("mode", ["propose", "write"])
+def test_a_dry_run_says_what_the_run_will_do(memory: Federation, tmp_path: Path, mode: str) -> None:
+    memory = Federation(replace(memory.config, capture_mode=mode))
+    write_old(memory)
+    fill(memory.vault.root, {f"memory/2026-02-0{day}.md": f"Rang Quentin, day {day}.\n" for day in (3, 4, 5)})
+    said = [("user", f"Person{at} owns the part{at} module.") for at in range(14)]
+    said += [
+        ("user", f"Remember that {what}.") for what in ("I'm allergic to walnuts", "we always release on Thursdays")
+    ]
+    make.claude(tmp_path / "claude", "s2", [*said, ("user", "I prefer dark themes in every editor.")])
+
+    def both() -> list[str]:
+        held = {path: path.read_bytes() for path in memory.vault.root.rglob("*.[mj]*") if path.is_file()}
+        dry = capture_text(memory.capture(dry_run=True), explain=True)
+        assert {path: path.read_bytes() for path in memory.vault.root.rglob("*.[mj]*") if path.is_file()} == held
+        done = capture_text(memory.capture(), explain=True).split("\n")
+        for would, did in (("Would remember", "Remembered"), ("Would propose", "Proposed"), ("Would ref", "Ref")):
+            dry = dry.replace(would, did)
+        told = dry.split("\n")[:-1]
+        assert told == [line for line in done if not line.startswith(("Tick in", "`memory reflect --undo"))]
+        return told
+
+    told = "\n".join(both())
+    assert "keep  - W: I'm allergic" not in told and "walnuts" in told
+    if mode == "propose":
+        assert "keep  - O: I prefer dark themes" in told and "more wait for another day" in told
+    file = memory.vault.root / PAGE
+    file.write_text(file.read_text().replace("- [ ] W: I'm", "- [x] W: I'm").replace("- [ ] page", "- [x] page"))
+    age(file, 60)
+    assert "Remembered:" in both()
+
+
 def test_it_says_in_words_what_was_written_and_proposed_and_what_a_tick_will_do(memory: Federation) -> None:
     text = capture_text(memory.capture(), explain=False)
     assert "Remembered:\n  The spare key hangs behind the door.  (memory/2026-03-01.md#L9)\nProposed:\n" in text
@@ -94,7 +126,7 @@ def test_it_says_in_words_what_was_written_and_proposed_and_what_a_tick_will_do(
     file.write_text(file.read_text().replace("- [ ] W", "- [x] W").replace("- [ ] S", "- [-] S"))
     age(file, 60)
     assert capture_text(memory.capture(dry_run=True), explain=False) == (
-        "Would remember:\n  Mara owns the billing module.  (ticked in bank/proposals.md)\n"
+        "Would remember:\n  Mara owns the billing module.  (memory/2026-03-01.md#L10)\n"
         "Would refuse for good:\n  We never call bare pytest here, always `uv run pytest`.\n"
         "Nothing was written (--dry-run); `memory capture` does it."
     )

@@ -7,10 +7,10 @@ import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from vault_memory.capture import captured_proposals, sources, work_log
 from vault_memory.capture.captured_proposals import OpenProposal, PageAnswers
@@ -47,6 +47,8 @@ from vault_memory.write.comparison import KnownStatement, newest_facts, statemen
 from vault_memory.write.forget import ForgetResult, Removal
 from vault_memory.write.retain import Bullet
 from vault_memory.write.rewrite import Rewriter, read_current
+
+T = TypeVar("T")
 
 PAGES_A_DAY = 3
 """So many of a day's proposals may be pages for names: of the thirteen in the sample's two months five are people."""
@@ -157,6 +159,17 @@ def forget_everywhere(
     return replace(done, warnings=(*done.warnings, *told))
 
 
+@dataclass(frozen=True)
+class _DryRewriter(Rewriter):
+    """Writes no note: what would stand there is one of the `drafts`, for what the same run would write next."""
+
+    drafts: dict[str, bytes] = field(default_factory=dict)
+
+    def rewrite(self, path: str, compose: Callable[[bytes | None], tuple[bytes, T]]) -> T:
+        self.drafts[path], result = compose(self.drafts.get(path, read_current(self.vault, path)))
+        return result
+
+
 class _Run:
     """One run: reads the answers, finds what is new, writes facts and the page."""
 
@@ -175,6 +188,8 @@ class _Run:
         self._states, self._began = read_states(index), time.time()
         self._signals: dict[str, Mapping[str, float]] = {}
         """Those of the gate, of statements that are new to the journal."""
+        self._drafts: dict[str, bytes] = {}
+        """The notes as a dry run would leave them."""
         self._is_page_broken = False
         self.paths: set[str] = set()
         self.report = CaptureReport()
@@ -200,10 +215,8 @@ class _Run:
             if one.mark not in ("", TICK) and name not in self._given
         ]
         self.report.refused = [self._states[name] for name in sorted(answers.refused)]
-        if self._asked.dry_run:
-            self.report.facts += [WrittenFact("", ticked.statement) for ticked, _ in self._ticked(answers)]
-            return self
-        journal.blank_captured(self._vault.root)
+        if not self._asked.dry_run:
+            journal.blank_captured(self._vault.root)
         # Those of the page alone, of no run: an undo of this one leaves them known.
         self._note("proposed", [one for one in self._open("proposed") if not one.found], run="")
         self._accept(answers)
@@ -215,10 +228,12 @@ class _Run:
         if self._config.sessions_log:
             answered = {self._states[name].day for name in (*answers.ticked, *answers.refused)} - {""}
             self._write_work_log(found.days, map(date.fromisoformat, answered))
+        self.report.waiting = len(self._open(*WAITING))
+        if self._asked.dry_run:
+            return self
         if self._asked.since is None and not self._given:  # what was left out is for another time
             sources.save_marks(self._vault.root, environ, found.marks)
             ledger.forget_ends(environ, self._began)
-        self.report.waiting = len(self._open(*WAITING))
         self.report.run = self._saved.name if self.paths else ""
         return self
 
@@ -267,8 +282,8 @@ class _Run:
         found = self._read_page()
         unticked = {name for name in found.ticked if self._states[name].is_unticked}
         found = found._replace(ticked={name: text for name, text in found.ticked.items() if name not in unticked})
-        if unticked and not self._asked.dry_run:  # a tick from now on is a new one
-            self._note("proposed", [self._states[name] for name in sorted(unticked)])
+        # A tick from now on is a new one.
+        self._note("proposed", [self._states[name] for name in sorted(unticked)])
         waiting = {one.name: one for one in self._open(*WAITING)}
         if unknown := sorted(self._given.keys() - waiting.keys()):
             raise UsageError(f"No proposal `{unknown[0]}` is open.", "`memory proposals` lists those that are.")
@@ -348,11 +363,15 @@ class _Run:
             }
             for one in proposals
         ]  # fmt: skip
-        journal.note_capture(self._vault.root, what, self._asked.now, self._saved.name if run is None else run, rows)
+        self._note_rows(what, rows, self._saved.name if run is None else run)
         today = self._today.isoformat()
         for one in proposals:
             shown = one._replace(state=what, is_unticked=False)
             self._states[one.name] = shown._replace(proposed=today) if what == "proposed" else shown
+
+    def _note_rows(self, what: str, rows: Sequence[Mapping[str, Any]], run: str) -> None:
+        if not self._asked.dry_run:
+            journal.note_capture(self._vault.root, what, self._asked.now, run, rows)
 
     def _accept(self, answers: PageAnswers) -> None:
         """Write what was ticked."""
@@ -430,7 +449,7 @@ class _Run:
         held = [one for one in new if one not in shown]
         self._note("proposed", shown)
         self._note("held", [one for one in held if one in rest])
-        self.report.proposals, self.report.held_back = shown, len(held)
+        self.report.proposals, self.report.held = shown, held
 
     def _within_the_day(self, new: Sequence[OpenProposal]) -> list[OpenProposal]:
         """Those that may still be proposed today, with the few pages among them."""
@@ -448,7 +467,7 @@ class _Run:
             for item in self.report.items
             if not item.is_kept and self._asked.since is None
         ]
-        journal.note_capture(self._vault.root, journal.LEFT_OUT, self._asked.now, self._saved.name, rows)
+        self._note_rows(journal.LEFT_OUT, rows, self._saved.name)
 
     def _fold(self) -> None:
         oldest = (self._today - timedelta(days=FOLDED_DAYS)).isoformat()
@@ -509,6 +528,9 @@ class _Run:
         return work_log.compose(path, start, listed, captured, forgotten), None
 
     def _rewriter(self) -> Rewriter:
+        if self._asked.dry_run:
+            return _DryRewriter(self._vault, drafts=self._drafts)
+
         def keep(path: str, before: bytes | None, after: bytes) -> None:
             for folder in self._vault.missing_folders(path) if before is None else ():
                 self._saved.note({"folder": folder}, folder)

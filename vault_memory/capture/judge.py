@@ -155,7 +155,7 @@ class Place(NamedTuple):
 
 
 class WrittenFact(NamedTuple):
-    """A fact that a capture wrote: the citation of its bullet ("" in a dry run), what it says, and in whose place."""
+    """A fact that a capture wrote, or would: the citation of its bullet, what it says, and in whose place."""
 
     source: str
     text: str
@@ -166,7 +166,7 @@ class WrittenFact(NamedTuple):
 class CaptureReport:
     """What a capture found and did, or would do in a dry run; counts are sessions, logs and items.
 
-    `facts` were written, those of a dry run are ticked on the page; `proposals` are new there, `refused` are gone.
+    `facts` were written, `proposals` are new on the page, `held` wait for another day, `refused` are gone.
     """
 
     items: list[CaptureItem] = field(default_factory=list)
@@ -179,7 +179,7 @@ class CaptureReport:
     facts: list[WrittenFact] = field(default_factory=list)
     proposals: list[OpenProposal] = field(default_factory=list)
     refused: list[OpenProposal] = field(default_factory=list)
-    held_back: int = 0
+    held: list[OpenProposal] = field(default_factory=list)
     accepted: int = 0
     run: str = ""
     waiting: int = 0
@@ -191,11 +191,15 @@ class CaptureReport:
 
     @property
     def written(self) -> list[str]:
-        return [fact.source for fact in self.facts if fact.source]
+        return [] if self.dry_run else [fact.source for fact in self.facts]
 
     @property
     def proposed(self) -> int:
         return len(self.proposals)
+
+    @property
+    def held_back(self) -> int:
+        return len(self.held)
 
     @property
     def declined(self) -> int:

@@ -49,7 +49,8 @@ def _lines(done: CaptureReport, explain: bool) -> Iterator[str]:
     for problem in done.problems:
         yield f"Notice: {problem}."
     if explain:
-        yield from (line for item in done.items for line in _figures(item))
+        texts = {one.name: f"- {one.text}" for one in (*done.proposals, *done.held)}
+        yield from (line for item in done.items for line in _figures(item, texts.get(item.name, str(item.bullet))))
     yield from _section("Would remember" if done.dry_run else "Remembered", _remembered(done))
     yield from _section("Would propose" if done.dry_run else "Proposed", _proposed(done))
     yield from _section(
@@ -60,13 +61,12 @@ def _lines(done: CaptureReport, explain: bool) -> Iterator[str]:
     if done.lost:
         after = "stay open" if done.dry_run else "were put back"
         yield f"{plural(done.lost, 'proposal')} vanished from {done.page}, and {after}."
-    would_do = done.dry_run and any(item.is_kept for item in done.items)
-    if not (done.facts or done.proposals or done.refused or done.accepted or would_do):
+    if not (done.facts or done.proposals or done.refused or done.accepted):
         but = ", but a page was brought up to date" if done.run else ""
         yield f"Nothing new ({plural(done.sessions, 'session')} and {plural(done.logs, 'log')} read){but}."
     elif done.dry_run:
         yield "Nothing was written (--dry-run); `memory capture` does it."
-    if done.proposals:
+    if done.proposals and not done.dry_run:
         yield f"Tick in {done.page} what should be remembered, or answer here: `memory proposals --yes ID`, `--no ID`."
     if done.run:
         yield f"`memory reflect --undo {done.run}` takes it back."
@@ -77,9 +77,9 @@ def _section(heading: str, lines: Iterable[str]) -> list[str]:
     return [f"{heading}:", *found] if found else []
 
 
-def _figures(item: CaptureItem) -> Iterator[str]:
-    """A statement that was found, and what decided on it."""
-    yield f"{'keep' if item.is_kept else 'leave out'}  {item.bullet}"
+def _figures(item: CaptureItem, text: str) -> Iterator[str]:
+    """A statement that was found, as it is written or proposed, and what decided on it."""
+    yield f"{'keep' if item.is_kept else 'leave out'}  {text}"
     why = f", {item.why}" if item.why else ""
     gate = ", ".join(f"{name} {value:.2f}" for name, value in item.signals.items() if value)
     yield f"    {item.cue}{why}, score {item.score:.2f}; {gate}"
@@ -89,18 +89,14 @@ def _figures(item: CaptureItem) -> Iterator[str]:
 
 def _remembered(done: CaptureReport) -> Iterator[str]:
     for fact in done.facts:
-        yield f"{fact.text}  ({place(fact.source) or f'ticked in {done.page}'})"
+        yield f"{fact.text}  ({place(fact.source)})"
         if fact.instead:
             yield f"  instead of {fact.instead}"
-    if done.dry_run:
-        yield from (f"{item.text}  ({item.source})" for item in done.items if item.is_kept and item.is_asked_for)
 
 
 def _proposed(done: CaptureReport) -> Iterator[str]:
     for one in done.proposals:
         yield f"{one.name}  {one.statement}{'  (everywhere)' if one.is_personal else ''}"
-    if done.dry_run:
-        yield from (f"{item.text}  ({item.source})" for item in done.items if item.is_kept and not item.is_asked_for)
 
 
 def proposals_document(found: Sequence[OpenProposal]) -> dict[str, Any]:
