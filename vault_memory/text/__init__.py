@@ -1,1 +1,1 @@
-"""What everything may know of words, languages and dates; pure."""
+"""Pure helpers for words, languages and dates that every other package may import."""

@@ -1,6 +1,6 @@
-"""Days, spans of days, the arithmetic of the calendar, and the English words for them. Pure.
+"""Days, spans of days, calendar arithmetic, and the English words for them. Pure.
 
-Nothing here raises: what leaves the calendar (years 1 to 9999) is clamped to its first or last day.
+Nothing here raises: a day outside the calendar (years 1 to 9999) is clamped to its first or last day.
 """
 
 import re
@@ -56,7 +56,7 @@ def shift(day: date, unit: str, count: int) -> date:
 
 
 def unit_of(day: date, unit: str) -> Span:
-    """The calendar week, month, quarter or year `day` lies in."""
+    """The day itself, or the calendar week, month, quarter or year that contains it."""
     if unit == "day":
         return Span(day, day)
     if unit == "week":
@@ -76,13 +76,13 @@ def month_end(year: int, month: int) -> date:
 # --- weeks, months and years by name --------------------------------------------------------------------------------
 
 PERIODS = ("week", "month", "year")
-"""What is summed up, from the finest to the coarsest."""
+"""The kinds of period that get a summary, from the finest to the coarsest."""
 
 
 class Period(NamedTuple):
-    """One week, month or year; `name` is that of its page, `start` and `end` are its first and last day.
+    """One week, month or year; `name` is the name of its page, `start` and `end` are its first and last day.
 
-    A week is the ISO week, from Monday to Sunday, and belongs to the year its Thursday lies in: `2025-W48`.
+    A week is an ISO week, from Monday to Sunday, and belongs to the year of its Thursday: `2025-W48`.
     """
 
     kind: str
@@ -92,7 +92,7 @@ class Period(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What a person calls it: `Week 48 of 2025, 24–30 November`, `November 2025`, `2025`."""
+        """Its name for people: `Week 48 of 2025, 24–30 November`, `November 2025`, `2025`."""
         if self.kind != "week":
             return self.name if self.kind == "year" else f"{MONTH_NAMES[self.start.month - 1]} {self.start.year}"
         year, week = self.name.split("-W")
@@ -105,7 +105,7 @@ class Period(NamedTuple):
 
 
 def kind_of(path: str) -> str:
-    """The kind of the period whose page lies there."""
+    """The kind of the period whose page is at this path."""
     name = path.rpartition("/")[2]
     return "week" if "-W" in name else "month" if "-" in name else "year"
 
@@ -120,7 +120,7 @@ def period_of(day: date, kind: str) -> Period:
 
 
 def finer(period: Period) -> list[str]:
-    """The names of the next finer periods with a day in this one, in order: months of a year, weeks of a month."""
+    """The names of the next finer periods that overlap this one, in order: months of a year, weeks of a month."""
     if period.kind == "week":
         return []
     kind, days = PERIODS[PERIODS.index(period.kind) - 1], range(period.start.toordinal(), period.end.toordinal() + 1)
@@ -128,19 +128,19 @@ def finer(period: Period) -> list[str]:
 
 
 def long_day(day: date, beside: date | None = None) -> str:
-    """A day as a person writes it, `27 November 2025`; without its year where that is the year of `beside`."""
+    """A day in full, `27 November 2025`; without the year if `beside` is in the same year."""
     text = f"{day.day} {MONTH_NAMES[day.month - 1]}"
     return text if beside is not None and day.year == beside.year else f"{text} {day.year}"
 
 
 def short_day(day: date, beside: date | None = None) -> str:
-    """A day in a few letters, `27 Nov`; with its year where that is not the year of `beside`."""
+    """A short day, `27 Nov`; with the year if `beside` is in another year."""
     text = f"{day.day} {MONTH_NAMES[day.month - 1][:3]}"
     return text if beside is None or day.year == beside.year else f"{text} {day.year}"
 
 
 def short_span(span: Span, beside: date | None = None) -> str:
-    """Days in a few letters: `27 Nov`, `20–23 Nov`, `27 Nov – 1 Dec`."""
+    """A short span: `27 Nov`, `20–23 Nov`, `27 Nov – 1 Dec`."""
     if span.start == span.end:
         return short_day(span.start, beside)
     if (span.start.year, span.start.month) == (span.end.year, span.end.month):
@@ -154,7 +154,7 @@ MONTHS = {name.lower(): n for n, name in enumerate(MONTH_NAMES, 1)}
 MONTHS |= {name[:3]: n for name, n in MONTHS.items()} | {"sept": 9}
 WEEKDAYS = {name.lower(): n for n, name in enumerate(WEEKDAY_NAMES)}
 WEEKDAYS |= {name[:3]: n for name, n in WEEKDAYS.items()} | {"tues": 1, "thur": 3, "thurs": 3}
-# Northern meteorological seasons; winter belongs to the year its December lies in.
+# Northern meteorological seasons; winter belongs to the year of its December.
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 QUARTERS = {"q1": 1, "q2": 4, "q3": 7, "q4": 10, **SEASONS}
 UNITS = {name + s: name for name in ("day", "week", "month", "quarter", "year") for s in ("", "s")}
@@ -166,6 +166,6 @@ _HINT = r"q[1-4]|[^\W\d_]+|[0-9]{4}|[0-9](?=st|nd|rd|th)"
 
 
 def may_hold_date(text: str) -> bool:
-    """Whether the text may hold a date: most hold none, and reading their tokens costs several times this."""
+    """Cheap test for whether the text may contain a date: most do not, and tokenising costs several times as much."""
     words = re.findall(_HINT, text.lower())
     return not CALENDAR_WORDS.isdisjoint(words) or any(word[0].isdigit() for word in words)

@@ -1,7 +1,7 @@
-"""Names of daily notes under a moment.js format, from a day to a name and back; knows no files.
+"""Converts between days and daily-note names in a moment.js format; touches no files.
 
-The format becomes a pattern once and is kept. Week, quarter and time tokens must be there but say nothing;
-names of months are read in English only, names of days in any language.
+Each format is compiled to a pattern once and cached. Week, quarter and time tokens must match but are ignored;
+month names are read in English only, weekday names in any language.
 """
 
 import re
@@ -17,7 +17,7 @@ _MOMENT = (
 )
 _NAME = r"[^\W\d_]+\.?"
 _ORDINAL = "[0-9]{1,2}(?:st|nd|rd|th)"
-# What a token says and its pattern.
+# Token -> (what it means, its pattern).
 _SAYS = {
     "YYYY": ("year", "[0-9]{4}"),
     "YY": ("short year", "[0-9]{2}"),
@@ -33,14 +33,14 @@ _SAYS = {
 
 
 _Names = tuple[int, re.Pattern[str], tuple[str, ...]]
-"""A compiled format: how many path components it covers, its pattern, and what each group of that says."""
+"""A compiled format: how many path components it covers, its pattern, and what each group means."""
 
 
 def name_day(stem: str, moment_format: str = "YYYY-MM-DD") -> date | None:
-    """The day in a note's path without its suffix; text after the date is allowed ("2026-01-05 Monday").
+    """The day named by a note's path without its suffix; text after the date is allowed ("2026-01-05 Monday").
 
-    `stem` needs as many trailing path components as the format has, more do no harm; a name that starts with
-    an ISO date is that day under any format. None for other names, and for days the calendar does not have.
+    `stem` needs at least as many trailing path components as the format has. A name that starts with an ISO date
+    is that day under any format. None for other names, and for days that do not exist.
     """
     days: list[tuple[int, int, int]] = []
     parts = stem.split("/")
@@ -62,7 +62,7 @@ def name_day(stem: str, moment_format: str = "YYYY-MM-DD") -> date | None:
 
 @lru_cache(maxsize=16)
 def _names(moment_format: str) -> _Names | None:
-    """The fewest trailing components that name a whole day, or None when the format names none."""
+    """The format compiled for the fewest trailing components that name a full day, or None if it names none."""
     parts = moment_format.strip("/").split("/")
     for count in range(1, len(parts) + 1):
         pattern, says = "", list[str]()
@@ -86,7 +86,7 @@ def note_path(day: date, folder: str, moment_format: str) -> str:
 
 
 def format_day(when: datetime, moment_format: str) -> str:
-    """Write a day and time under a moment.js format, in English; tokens it does not know stay as they are."""
+    """Format a day and time with a moment.js format, in English; unknown tokens stay as they are."""
     return "".join(
         literal or other or _written(token, when) for literal, token, other in re.findall(_MOMENT, moment_format, re.S)
     )
@@ -107,5 +107,5 @@ def _written(token: str, when: datetime) -> str:
 
 
 def ordinal(day: int) -> str:
-    """The ending of a day's number: `th` of 27."""
+    """The ordinal suffix of a day: `th` for 27."""
     return "th" if 10 < day < 14 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")

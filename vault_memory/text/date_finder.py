@@ -1,7 +1,7 @@
-"""Finds dates in questions, options and facts. Pure; nothing here raises, whatever the text.
+"""Finds dates in questions, command-line options and facts. Pure; nothing here raises on any text.
 
-The expressions come from date_grammar.py; here the words around one decide. Precision comes first: a wrong window
-hides the right answer, a missed one only fails to help.
+date_grammar.py parses the expressions; this module judges them by the words around them. Precision comes first: a
+wrong window hides the right answer, a missed one only fails to help.
 """
 
 import re
@@ -43,19 +43,19 @@ _PREPOSITIONS = frozenset(
     {"in", "on", "during", "throughout", "since", "until", "till", "before", "after", "by", "from", "between"}
     | {"around", "near", "circa", "of", "for", "through"}
 )
-# After these a bare year is a year even when it is a round number.
+# After these even a round number ("in 2000") is a year.
 _YEAR_LEADS = ("in", "during", "throughout", "since", "until", "before", "after")
 _FACT_LEADS = ("in", "during", "throughout", "between", "from")
 
 _UNIT = "(?!vs)[b-df-hj-np-tv-xz]{1,3}"
-"""A word without a vowel: rpm, m, kg, ms."""
+"""A unit, recognised as a short word without a vowel: rpm, m, kg, ms."""
 _SEVERAL = "[a-z]{2,}s(?<!ss)(?<!us)(?<!ways)(?<!wards)(?<!haps)"
-"""A noun of several, which no adverb is ("always", "afterwards", "perhaps")."""
+"""A plural noun, excluding adverbs ("always", "afterwards", "perhaps")."""
 
 AHEAD, PAST, NEAR = "ahead", "before", "near"
 """Modes of `resolve`."""
 
-# "does Will come?" names him; at the beginning it asks.
+# "does Will come?" has the name; at the start of a question it is the verb.
 _SURELY_AHEAD = (
     r"\b(?:will|won['’]t|shall)\b|^\s*(?:Will|Won['’]t|Shall)\b|['’]ll\b"
     r"|\b(?:is|are|am|['’]s|['’]re) going to\b|\b(?:upcoming|gonna)\b"
@@ -75,7 +75,7 @@ _PAST_WORDS = frozenset(
     understood went woke won wore wrote yesterday""".split()  # noqa: SIM905 - long
 )
 _PRESENT = frozenset("am is are be being isn't aren't can can't could may might would".split())  # noqa: SIM905
-"""Verbs that leave open when what they tell of is: "said it is on 6 December", "is postponed", "would come"."""
+"""Verbs that leave the time of the event open: "said it is on 6 December", "is postponed", "would come"."""
 _AIMS = frozenset({"for", "until", "till", "by"})
 _CHANGES = frozenset("moved changed shifted switched pushed brought put postponed delayed rescheduled".split())  # noqa: SIM905
 _SPOKE = frozenset({"said", "told", "announced", "confirmed", "promised", "agreed"})
@@ -83,9 +83,9 @@ _NEAR_WORDS = 5
 
 
 class Window(NamedTuple):
-    """The days a question asks about, the words for it, and `kind`: on, between, around, since or until.
+    """The days a question asks about, the words that name them, and `kind`: on, between, around, since or until.
 
-    `others` are what else it may mean, where no year is named: by another tense, or a year earlier.
+    `others` are alternative readings: in another tense or, if no year is named, a year earlier.
     """
 
     span: Span
@@ -95,12 +95,12 @@ class Window(NamedTuple):
 
     @property
     def middle(self) -> date | None:
-        """The day that is meant, where the question asks for what was around it."""
+        """The day itself, if the question asks for what happened around it; else None."""
         return plus(self.span.start, (self.span.end - self.span.start).days // 2) if self.kind == "around" else None
 
 
 class _Lead(NamedTuple):
-    """The words before an expression: its preposition, the token it starts at, whether "week of" is said."""
+    """The words before an expression: its preposition, the token they start at, whether they include "week of"."""
 
     word: str
     at: int
@@ -108,13 +108,13 @@ class _Lead(NamedTuple):
 
 
 def parse_option(text: str, today: date) -> Span | None:
-    """The days of a D on the command line (`2025-11`, `30d`, `last week`, `Nov 27`), or None."""
+    """The days of a date option (`2025-11`, `30d`, `last week`, `Nov 27`), or None."""
     text = text.strip()
     if match := re.fullmatch(_AGO, text, re.I):
         day = shift(today, _LETTERS[match[2].lower()], -int(match[1]))
         return Span(day, day)
     if (span := parse_t(text)) is not None:
-        # Four digits may be a slip for anything else: only a year people live in is taken.
+        # Four digits may be a typo for anything else: only a plausible year is accepted.
         return span if len(text) != 4 or 1900 <= span.start.year < 2200 else None
     tokens = Tokens(text)
     at = next(i for i, token in enumerate(tokens) if token.word not in ("the", "on", "in", "from", "between"))
@@ -124,7 +124,7 @@ def parse_option(text: str, today: date) -> Span | None:
 
 
 def find_window(question: str, today: date) -> Window | None:
-    """The first time expression of a question; without a year, the day its tense means."""
+    """The window of a question's first time expression; a missing year is chosen by the question's tense."""
     tokens = Tokens(question)
     for found, lead in _dated(tokens, today, today):
         mode = question_tense(question, lead.word)
@@ -147,14 +147,14 @@ def find_window(question: str, today: date) -> Window | None:
             first, last = shift(start, "year", -1), shift(end, "year", -1)
             others.append(Span(first, last) if first.day == start.day else None)  # not 29 February
         if mode == NEAR and window.span == span:
-            turned = (settle(found, today, other) for other in (PAST, AHEAD))  # what another tense would have meant
+            turned = (settle(found, today, other) for other in (PAST, AHEAD))  # the readings in another tense
             others.append(next((reading for reading in turned if reading and reading != span), None))
         return window._replace(others=tuple(filter(None, others)))
     return None
 
 
 def ambiguous(question: str) -> tuple[str, list[date]] | None:
-    """The first date in numbers that may be two days ("5/9/2026"), with both; None where there is no such."""
+    """The first numeric date that may mean two days ("5/9/2026"), with both days, or None."""
     for match in re.finditer(_AMBIGUOUS, question):
         days = [
             day for part in readings(match[0]) if part.year and (day := day_of(part.year, part.month, part.day or 1))
@@ -165,7 +165,7 @@ def ambiguous(question: str) -> tuple[str, list[date]] | None:
 
 
 def spelled(span: Span) -> tuple[list[str], list[str]]:
-    """How notes write a day, a month or a year; the second list says it without the year, or as any number is."""
+    """How notes spell a day, a month or a year; the second list has the ambiguous forms: no year, or just a number."""
     (year, month, day), name = span.start.timetuple()[:3], list(MONTHS)[span.start.month - 1]
     if span.start == span.end:
         days = (str(day), f"{day}{ordinal(day)}")
@@ -179,7 +179,7 @@ def spelled(span: Span) -> tuple[list[str], list[str]]:
 
 
 def occurred(text: str, mentioned: date | None) -> Span | None:
-    """The first date or range a fact states; a missing year and relative words are read from `mentioned`."""
+    """The first date or range a fact states; a missing year and relative words are resolved against `mentioned`."""
     if not may_hold_date(text):
         return None
     tokens = Tokens(text)
@@ -192,7 +192,7 @@ def occurred(text: str, mentioned: date | None) -> Span | None:
 
 
 def days_alone(text: str, mentioned: date | None) -> Span | None:
-    """The days that a text names which says nothing else; what is relative is read from `mentioned`."""
+    """The days of a text that is nothing but a date; relative words are resolved against `mentioned`. Else None."""
     tokens = Tokens(text)
     found = read(tokens, 0, mentioned or date.min)
     if found is None or tokens[found.stop].kind != "end" or not (mentioned or _tied(found)):
@@ -201,7 +201,7 @@ def days_alone(text: str, mentioned: date | None) -> Span | None:
 
 
 def without_days(text: str) -> str:
-    """A fact's text without the days on which it says that something happened."""
+    """A fact's text without its date expressions."""
     tokens = Tokens(text)
     dated = [(tokens[lead.at].start, tokens[found.stop - 1].end) for found, lead in _dated(tokens, date.min, None)]
     for start, end in reversed(dated):
@@ -210,7 +210,7 @@ def without_days(text: str) -> str:
 
 
 def property_day(value: object) -> date | None:
-    """The day of a frontmatter `date` or `created`, as written there: no time zone is applied."""
+    """The day of a frontmatter `date` or `created`, as written: no time zone is applied."""
     if isinstance(value, datetime):
         return value.date()
     if isinstance(value, date):
@@ -225,7 +225,7 @@ def property_day(value: object) -> date | None:
 
 
 def settle(found: DateExpression, anchor: date, mode: str) -> Span | None:
-    """The days of what was found; the two ends of a range lend each other their year."""
+    """The days of an expression; either end of a range may supply the other's year."""
     first, second = found.first, found.second
     if second is None:
         return resolve(first, anchor, mode)
@@ -242,7 +242,7 @@ def settle(found: DateExpression, anchor: date, mode: str) -> Span | None:
 
 
 def _moved(found: DateExpression, today: date, mode: str) -> DateExpression:
-    """A weekday or "the 27th", which are read as the last such day, moved to the next where one looks ahead."""
+    """A weekday or "the 27th", parsed as the last such day, moved to the next one when the question looks ahead."""
     first = found.first
     if mode != AHEAD or not isinstance(first, Span) or found.second is not None or first.start >= today:
         return found
@@ -263,7 +263,7 @@ def _dated(tokens: Tokens, anchor: date, today: date | None) -> Iterator[tuple[D
         if first is not None:
             lead = _lead(tokens, at)
             found = ranged(tokens, first, anchor, lead.word)
-            # What repeats or is a name ("every last Friday", "Black Friday") is passed over whole.
+            # Recurring days and names ("every last Friday", "Black Friday") are skipped entirely.
             refused = tokens[at - 1].word in ("every", "each", "black", "good")
             if refused or _is_date(tokens, at, found, lead, today):
                 if not refused:
@@ -274,7 +274,7 @@ def _dated(tokens: Tokens, anchor: date, today: date | None) -> Iterator[tuple[D
 
 
 def _lead(tokens: Tokens, at: int) -> _Lead:
-    """What stands before token `at`, past articles and "the end of"."""
+    """The preposition before token `at`, looking past articles and "the end of"."""
     before = _skip_back(tokens, at - 1)
     if before < 0 or tokens[before].word not in _PREPOSITIONS:
         return _Lead("", at, False)
@@ -301,7 +301,7 @@ def _tied(found: DateExpression) -> bool:
 
 
 def _is_date(tokens: Tokens, at: int, found: DateExpression, lead: _Lead, today: date | None) -> bool:
-    """Whether the words around make it a date; `today` is None inside a fact, where less is believed."""
+    """Whether the surrounding words make it a date; `today` is None for a fact, where the test is stricter."""
     led, is_fact = lead.word, today is None
     match found.sort:
         case "fixed" | "relative":
@@ -318,7 +318,7 @@ def _is_date(tokens: Tokens, at: int, found: DateExpression, lead: _Lead, today:
             return led in _YEAR_LEADS or (led != "" and last.year % 100 != 0)
         case "season":
             return tokens[at].word in ("summer", "autumn", "winter") and led in ("in", "during", "throughout")
-        # The others only a question may use.
+        # The rest count in questions only.
         case "weekday":
             return not is_fact and (led != "" or not tokens[at - 1].capital)
         case "ordinal":
@@ -328,10 +328,10 @@ def _is_date(tokens: Tokens, at: int, found: DateExpression, lead: _Lead, today:
 
 
 def _counts_something(tokens: Tokens, at: int, stop: int, led: str) -> bool:
-    """Whether the number before token `stop` counts what follows ("in 2048 tests", "in 1950 m") and is no year.
+    """Whether the number before token `stop` counts what follows ("in 2048 tests", "in 1950 m") and so is no year.
 
-    Whatever ends the phrase tells a noun of several from a verb ("from 2018 shows that"). Behind "the" a year may say
-    which of them are meant ("in the 2008 floods"): only "from" then tells where something is from, and not when it was.
+    The end of the phrase tells a plural noun from a verb ("from 2018 shows that"). After "the" a year may modify the
+    noun ("in the 2008 floods"); only after "from" does it then give an origin rather than a time.
     """
     word, after = tokens[stop].raw, tokens[stop + 1]
     if re.fullmatch(_UNIT, word):
@@ -342,7 +342,7 @@ def _counts_something(tokens: Tokens, at: int, stop: int, led: str) -> bool:
 
 
 def _window(span: Span, text: str, lead: _Lead, is_range: bool, after: str, today: date) -> Window:
-    """The window that preposition and days make together."""
+    """The window that a preposition and its days describe."""
     if lead.week:
         span = Span(unit_of(span.start, "week").start, unit_of(span.end, "week").end)
     if is_range:
@@ -361,7 +361,7 @@ def _window(span: Span, text: str, lead: _Lead, is_range: bool, after: str, toda
 
 
 def question_tense(text: str, lead: str) -> str:
-    """The mode for a question; `lead` is the preposition before the day it names."""
+    """The mode in which to resolve a question's date; `lead` is the preposition before it."""
     plain = text.lower()
     if re.search(_SURELY_AHEAD, text):
         return AHEAD
@@ -374,11 +374,11 @@ def question_tense(text: str, lead: str) -> str:
 
 
 def fact_tense(words: Sequence[str], lead: str = "") -> str:
-    """The mode for a fact that names a day, from its words up to there in lower case, punctuation among them.
+    """The mode in which to resolve a fact's date, from its lower-cased words before the date, punctuation included.
 
-    The verb nearest before the day decides. One in the past tells of the day itself ("bought it on 12 December") unless
-    the preposition `lead` aims at it ("bought it for"), it takes something there ("moved it from 25 November to") or
-    others' words stand between ("said the shop opens on").
+    The nearest verb before the date decides. A past tense places the event on that day ("bought it on 12 December"),
+    unless the preposition `lead` points ahead ("bought it for"), the verb moves something from that day ("moved it
+    from 25 November to") or reports what others said ("said the shop opens on").
     """
     clause = list(words)[-_NEAR_WORDS:]
     for at in range(len(clause) - 1, -1, -1):

@@ -1,7 +1,7 @@
-"""The English grammar of dates: which expression starts at a word of a text. Pure.
+"""The English grammar of dates: parses the date expression that starts at a given token of a text. Pure.
 
-One table (`_FORMS`) holds all expressions, written in signs, one for each word. What is read says, as `sort`, how sure
-it is; whether the words around let a doubtful one count is for date_finder.py to say.
+One table (`_FORMS`) contains all expressions as patterns over signs, one sign per token. The `sort` of a parsed
+expression says how certain it is; date_finder.py decides whether its context makes an uncertain one a date.
 """
 
 import re
@@ -29,8 +29,8 @@ _ISO = (
     r"(?P<year>[0-9]{4})(?:-W(?P<week>[0-9]{2})|-(?P<month>[0-9]{2})(?:-(?P<day>[0-9]{2})"
     r"(?:[T ][0-9]{2}:[0-9]{2}[0-9:.,]*(?: ?Z| ?[+-][0-9:]{2,5})?)?)?)?"
 )
-# Patterns stay text here: `re` compiles and keeps them on first use, which most questions never reach.
-# What is glued to other signs (1.10, 10.0.0.1, 3/4, v2024, 1,500) must end up in `junk`, never in `num`.
+# Patterns stay strings: `re` compiles and caches them on first use, which most questions never reach.
+# Numbers glued to other characters (1.10, 10.0.0.1, 3/4, v2024, 1,500) must end up in `junk`, never in `num`.
 _TOKEN = (
     r"(?P<word>[^\W\d_]+(?:['’][^\W\d_]+)?(?!\w))"
     r"|(?P<iso>(?<![\w.:/#$€£@+\\=-])[0-9]{4}(?:/[0-9]{2}/[0-9]{2}|-W[0-9]{2}|-[0-9]{2}(?:-[0-9]{2})?)"
@@ -48,12 +48,12 @@ _TOKEN = (
 )
 
 
-# How far "two weeks ago" reaches either way, in days.
+# Tolerance of "two weeks ago" in either direction, in days.
 _SLACK = {"day": 0, "week": 3, "month": 15, "quarter": 45, "year": 183}
 
 
 class Token(NamedTuple):
-    """A word, number or sign of a text: `kind` is the group of `_TOKEN`, `word` its text in lower case."""
+    """A word, number or punctuation mark: `kind` is its group in `_TOKEN`, `word` its text in lower case."""
 
     kind: str
     word: str
@@ -63,12 +63,12 @@ class Token(NamedTuple):
 
     @property
     def capital(self) -> bool:
-        """Written as a name is: "May", neither "may" nor "MB"."""
+        """Whether it is capitalised like a name: "May", but not "may" or "MB"."""
         return self.raw[:1].isupper() and self.raw[1:].islower()
 
     @property
     def number(self) -> int:
-        """The number that a day, a year or a count is written with."""
+        """The value of a day, a year or a count, without an ordinal suffix."""
         return int(self.word.rstrip("stndrh"))
 
 
@@ -85,13 +85,13 @@ _SIGNS: dict[str, str] = {
     **dict.fromkeys(sum(_TIMES.values(), ()), "S"), **dict.fromkeys(("to", "until", "till", "through", "thru"), ">"),
     "of": "f", "the": "t", "and": "&", "between": "B", "ago": "g", "before": "b", ".": ".", ",": ",",
 }  # fmt: skip
-"""What a word is in the grammar below: M a month and m a short one, Q a quarter or season, W a weekday, A today and its
-like, T last, this or next, U a unit of time and u several, C F a a count; D a day's number, O with an ending, Y a year,
-N another number, I a date of ISO's, # one in other numbers. `x` is nothing of these, `$` the text's end."""
+"""Word -> its sign in the grammar below. M: month, m: abbreviated month, Q: quarter or season, W: weekday, A: today,
+yesterday …, T: last, this or next, U: unit of time, u: plural unit, C F a: count; and for numbers D: day of the month,
+O: the same as an ordinal, Y: year, N: other, I: ISO date, #: other numeric date. x: anything else, $: end of text."""
 
 
 class Tokens(list[Token]):
-    """The tokens of a text in order, then enough end marks that a reader may look ahead; `signs` has one for each."""
+    """The tokens of a text, followed by enough end tokens for look-ahead; `signs` has one character per token."""
 
     def __init__(self, text: str) -> None:
         super().__init__(map(_token, re.finditer(_TOKEN, text)))
@@ -108,7 +108,7 @@ def _token(match: re.Match[str]) -> Token:
 
 
 def sign_of(token: Token) -> str:
-    """What a token is in the grammar."""
+    """The sign of a token in the grammar."""
     if token.kind != "num":
         return {"iso": "I", "numeric": "#", "dash": "-"}.get(token.kind) or _SIGNS.get(token.word, "x")
     if re.fullmatch("(?:19|20)[0-9]{2}", token.word):
@@ -119,13 +119,13 @@ def sign_of(token: Token) -> str:
     return "N" if is_plain else "x"
 
 
-# Months that are verbs, and months that are people.
+# Months that are also verbs, and months that are also first names.
 VERBS = frozenset({"may", "march", "mar"})
 NAMES = frozenset({"april", "june", "jan", "august"})
 
 
 class CalendarPart(NamedTuple):
-    """`months` whole months from `month`, or one `day` of it; without a year until something resolves it."""
+    """`months` whole months from `month`, or one `day` of that month; `year` may be None until resolved."""
 
     year: int | None
     month: int
@@ -134,7 +134,7 @@ class CalendarPart(NamedTuple):
 
 
 def parse_t(text: str) -> Span | None:
-    """The value of the Retain key `t=`: an ISO date, week, month or year, or two of them as `from/to`."""
+    """The days of the Retain key `t=`: an ISO date, week, month or year, or two of them as `from/to`; else None."""
     start, slash, end = text.strip().partition("/")
     first = _iso(start)
     last = _iso(end) if slash else first
@@ -142,7 +142,7 @@ def parse_t(text: str) -> Span | None:
 
 
 def readings(text: str) -> list[CalendarPart]:
-    """The days that a date in numbers may be: with dots the day comes first, with slashes or dashes day or month."""
+    """The days a numeric date may mean: with dots the day comes first, with slashes or dashes the day or the month."""
     numbers = [int(number) for number in re.split("[./-]", text) if number.isdecimal()]
     if len(numbers) != 3:
         return []
@@ -168,7 +168,7 @@ def _iso(text: str) -> Span | None:
 
 
 def days_of(part: CalendarPart, year: int) -> Span | None:
-    """The days of `part` in `year`, or None when there are none."""
+    """The days of `part` in `year`, or None if that day does not exist."""
     start = day_of(year, part.month, part.day or 1)
     if start is None:
         return None
@@ -179,10 +179,10 @@ def days_of(part: CalendarPart, year: int) -> Span | None:
 
 
 def resolve(what: CalendarPart | Span, anchor: date, mode: str) -> Span | None:
-    """Days of `what`; a missing year is sought around `anchor`.
+    """The days of `what`; `mode` says how a missing year is chosen around `anchor`.
 
-    The last that has begun ("before") or will within a week ("past"), the next not yet over ("ahead"), the nearest
-    ("near"; of two the earlier), or as people say it: "last", "this", "next".
+    "before" is the latest that has begun, "past" the latest that has begun or will within a week, "ahead" the next not
+    yet over, "near" the nearest (the earlier of two); "last", "this" and "next" are as in speech.
     """
     if isinstance(what, Span):
         return what
@@ -198,17 +198,17 @@ def resolve(what: CalendarPart | Span, anchor: date, mode: str) -> Span | None:
         return min(spans, key=lambda s: max((s.start - anchor).days, (anchor - s.end).days, 0), default=None)
     if mode in ("next", "ahead"):
         return next((s for s in spans if (s.start > anchor if mode == "next" else s.end >= anchor)), None)
-    # In "past", a few days ahead is meant as ahead, not as last year's.
+    # In "past", a date a few days ahead means this year's, not last year's.
     latest = plus(anchor, 7) if mode == "past" else anchor
     return next((s for s in reversed(spans) if (s.end < anchor if mode == "last" else s.start <= latest)), None)
 
 
 class DateExpression(NamedTuple):
-    """What was read up to token `stop`: one expression, or the two ends of a range.
+    """An expression parsed up to token `stop`: a single one, or the two ends of a range.
 
-    `sort` is how sure it is: "fixed" is a date whatever stands around it, "relative" is clear once the day it
-    was said is known, "vague" is clear only in a question, the others (month, year,
-    season, weekday, ordinal) need the right words around them.
+    `sort` says how certain it is: "fixed" is a date in any context, "relative" is clear once the day it was said is
+    known, "vague" is clear only in a question; the others (month, year, season, weekday, ordinal) need the right
+    words around them.
     """
 
     first: CalendarPart | Span
@@ -218,7 +218,7 @@ class DateExpression(NamedTuple):
 
 
 class _FormMatch(NamedTuple):
-    """Where a form matched: from token `at` to before `stop`, with the tokens that its groups name."""
+    """The match of a form: tokens `at` up to but excluding `stop`, and the tokens of its named groups."""
 
     tokens: Tokens
     at: int
@@ -230,7 +230,7 @@ class _FormMatch(NamedTuple):
         return DateExpression(Span(start, end or start), self.stop, sort)
 
 
-# --- how each form is read -------------------------------------------------------------------------------------------
+# --- a reader for each form ------------------------------------------------------------------------------------------
 
 
 def _iso_day(form: _FormMatch) -> DateExpression | None:
@@ -270,7 +270,7 @@ def _calendar(form: _FormMatch) -> DateExpression | None:
 
 
 def _ago(form: _FormMatch) -> DateExpression:
-    """As wide as its unit is vague, and never past the anchor."""
+    """The day that long ago, widened by the tolerance of its unit, and never past the anchor."""
     count, unit = counted(form.named)
     day = shift(form.anchor, unit, -count)
     slack = _SLACK[unit] or (2 if form.named["count"].word == "few" else 0)
@@ -284,7 +284,7 @@ def counted(named: dict[str, Token]) -> tuple[int, str]:
 
 
 def _ordinal(form: _FormMatch) -> DateExpression | None:
-    """Of this month or the one before."""
+    """Such a day of this month or the one before, at most a week ahead."""
     day, month = form.named["day"].number, unit_of(plus(form.anchor, 7), "month").start
     spans = (days_of(CalendarPart(None, m.month, 1, day), m.year) for m in (month, shift(month, "month", -1)))
     span = next((span for span in spans if span and span.start <= plus(form.anchor, 7)), None)
@@ -298,7 +298,7 @@ def _weekday_with_day(form: _FormMatch) -> DateExpression | None:
 
 
 def _weekday(form: _FormMatch) -> DateExpression | None:
-    """The last such day, or that of last, this or next week; "sat" alone is as often no day."""
+    """The last such day, or that of last, this or next week; "sat" alone is too often not a day."""
     named, anchor = form.named, form.anchor
     day = WEEKDAYS[named["weekday"].word]
     if "turn" in named and named["unit"].word == "week":
@@ -308,7 +308,7 @@ def _weekday(form: _FormMatch) -> DateExpression | None:
 
 
 def _day_away(form: _FormMatch) -> DateExpression | None:
-    """A capital inside a sentence or a quotation mark before it makes it a title."""
+    """Today, yesterday or tomorrow; capitalised in mid-sentence or after a quotation mark, it is a title."""
     first, before = form.tokens[form.at], form.tokens[form.at - 1]
     if (first.capital and before.kind == "word") or before.word in ('"', "“", "'", "‘", "*", "["):
         return None
@@ -319,7 +319,7 @@ def _day_away(form: _FormMatch) -> DateExpression | None:
 
 
 def _relative_period(form: _FormMatch) -> DateExpression | None:
-    """A unit, several units, a weekend, a weekday or a time of the day after last, this or next."""
+    """A unit, a count of units, a weekend, a weekday or a time of day after "last", "this" or "next"."""
     named, anchor, turn = form.named, form.anchor, form.named["turn"].word
     move = _TURNS[turn]
     unit = UNITS[named["unit"].word] if "unit" in named else "week"
@@ -345,7 +345,7 @@ def _relative_period(form: _FormMatch) -> DateExpression | None:
 
 
 def _relative_month(form: _FormMatch) -> DateExpression | None:
-    """A month, season, quarter or yearless date after last, this or next."""
+    """A month, season, quarter or yearless date after "last", "this" or "next"."""
     turn = ("this", "next", "last")[_TURNS[form.named["turn"].word]]
     found = read(form.tokens, form.stop, form.anchor)
     if found is None or not isinstance(found.first, CalendarPart) or found.first.year is not None:
@@ -360,7 +360,7 @@ def _relative_month(form: _FormMatch) -> DateExpression | None:
 # --- all forms -------------------------------------------------------------------------------------------------------
 
 COUNTED = "(?:a(?=F))?(?P<count>[aCFDN])f?(?P<unit>[Uu])"
-"""Two weeks, a couple of days."""
+"""A count of units: two weeks, a couple of days."""
 
 _IN_YEAR = "(?:[,f]?(?P<year>Y))?"
 _MONTH = r"(?P<month>M|m(?:\.(?=[DOY]))?)"
@@ -384,11 +384,11 @@ _FORMS: tuple[tuple[str, str, Callable[[_FormMatch], DateExpression | None]], ..
     ("T", f"{_TURN}(?!a){COUNTED}", _relative_period),
     ("T", f"{_TURN}(?=[MmQ][^f])", _relative_month),
 )
-"""The signs that a form may begin with, the form in signs, and what reads it; the first that can be read counts."""
+"""(Signs a form may begin with, its pattern over signs, its reader); the first form that yields an expression wins."""
 
 
 def read(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
-    """The expression that starts at token `at`, its relative words counted from `anchor`."""
+    """The expression that starts at token `at`, relative words resolved against `anchor`; None if there is none."""
     sign = tokens.signs[at]
     if sign in "x$.,-":
         return None
@@ -411,13 +411,13 @@ def ranged(tokens: Tokens, first: DateExpression, anchor: date, lead: str) -> Da
         return first
     ends = first.first, second.first
     lends = isinstance(ends[0], CalendarPart) and isinstance(ends[1], CalendarPart) and ends[1].year is not None
-    known = ("fixed", "relative", "vague")  # the doubtfuller of both; any other sort is the most doubtful
+    known = ("fixed", "relative", "vague")  # the less certain of the two; any other sort is the least certain
     doubt = max(first.sort, second.sort, key=lambda sort: known.index(sort) if sort in known else len(known))
     return DateExpression(first.first, second.stop, second.sort if lends else doubt, second.first)
 
 
 def ends_here(tokens: Tokens, stop: int) -> bool:
-    """Whether the words from `stop` leave the expression whole: not "2000 tokens", not "March release"."""
+    """Whether the expression ends at `stop` instead of modifying what follows ("2000 tokens", "March release")."""
     token = tokens[stop]
     if token.kind in ("end", "mark"):
         return True

@@ -1,11 +1,11 @@
-"""How text is printed: counts and lists as a sentence says them, control characters as escapes, widths in cells."""
+"""Formats text for printing: counts and lists in words, control characters as escapes, widths in terminal cells."""
 
 import re
 import unicodedata
 from collections.abc import Sequence
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-"""Characters that would move the cursor or turn the text of a terminal: printed as an escape, and counted so."""
+"""Characters that would move the cursor or reverse the text direction of a terminal: printed as escapes."""
 
 
 def plural(count: int, noun: str) -> str:
@@ -23,12 +23,12 @@ def listed(parts: Sequence[str]) -> str:
 
 
 def clean(text: str) -> str:
-    """Text from a note, fit for a terminal: control and direction characters shown as \\xNN."""
+    """Text from a note, safe to print: control and direction characters as \\xNN or \\uNNNN."""
     return CONTROL.sub(lambda m: f"\\x{ord(m[0]):02x}" if ord(m[0]) < 256 else f"\\u{ord(m[0]):04x}", text)
 
 
 def cells(text: str) -> int:
-    """How many cells of a terminal a text takes: two for the wide characters of East Asia and emoji."""
+    """The width of a text in terminal cells: East Asian wide characters and emoji take two."""
     taken = 0
     for character in text:
         if not unicodedata.combining(character) and unicodedata.category(character) not in ("Cf", "Mn", "Me"):
@@ -37,7 +37,7 @@ def cells(text: str) -> int:
 
 
 def cut(text: str, width: int) -> str:
-    """As much of a text as `width` cells hold, with `…` where something is missing."""
+    """The text truncated to `width` cells, ending in `…` if anything was cut."""
     if cells(text) <= width:
         return text
     kept, used = "", 0

@@ -1,25 +1,25 @@
-"""Scopes as they are written: the form of one, how it is stored, and which folders of a vault have one. Pure."""
+"""The syntax of scopes: their form and normalisation, and the folder keys they are configured under. Pure."""
 
 import re
 import unicodedata
 
 GLOBAL = "global"
 UNREADABLE_SCOPE = "custom:unreadable"
-"""What was meant to be private and does not say for whom: nobody asks for it by chance."""
+"""The scope of text that was meant to be private but does not say for whom: no caller requests it by chance."""
 
 SCOPES = "global, agent:<id>, project:<id>, user:<id> or custom:<name>"
 NO_SCOPE = f"is none of {SCOPES}: no agent sees it"
-"""What is to be said of a scope that is none."""
+"""The message for an invalid scope."""
 _SCOPE_FORM = re.compile(r"global|(?:agent|project|user|custom):\S+")
 
 Folders = tuple[tuple[str, str], ...]
-"""(folder as `folder_key` gives it, its scope): what a configuration says of folders."""
+"""The configured (folder, scope) pairs, each folder as returned by `folder_key`."""
 
 
 def normal_scope(text: str) -> str:
-    """A scope as it is stored; an unknown form becomes `custom:<text>`, so that a typing slip never widens access.
+    """A scope in its stored form; an unknown form becomes `custom:<text>`, so that a typo never widens access.
 
-    Behind the colon capitals play no part: a folder is one project, however its name is written.
+    Case is ignored after the colon: a folder is one project, however its name is capitalised.
     """
     text = text.strip()
     kind, colon, name = text.partition(":")
@@ -27,22 +27,22 @@ def normal_scope(text: str) -> str:
 
 
 def is_scope(text: str) -> bool:
-    """Whether a text is a scope as it should be written."""
+    """Whether a text is a well-formed scope."""
     return _SCOPE_FORM.fullmatch(text) is not None
 
 
 AGENT_NOTES = "agents/claude-code"
-"""Where Claude Code's own notes lie in a vault, a folder for each project: they do not say whose they are."""
+"""Where Claude Code's own notes are in a vault, one folder per project; the notes themselves name no scope."""
 
 
 def agent_project(path: str) -> str:
-    """The project whose notes an agent keeps in the folder that a note lies in; "" for any other note."""
+    """The project of an agent's own note, from the folder it is in; "" for any other note."""
     inside = folder_key(path).removeprefix(f"{AGENT_NOTES}/")
     name, slash, _ = inside.partition("/")
     return name if slash and inside != folder_key(path) else ""
 
 
 def folder_key(path: str) -> str:
-    """A folder as it is compared: capitals and the way accents are written play no part, a slip would open it."""
+    """A folder normalised for comparison: case and accent encoding are ignored, since a mismatch would expose it."""
     key = unicodedata.normalize("NFC", path.strip().removeprefix("./").strip("/")).casefold()
     return "" if key == "." else key

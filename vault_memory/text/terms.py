@@ -1,10 +1,10 @@
-"""What a searchable term is, on both sides: the text given to FTS5 when indexing and the MATCH text of a question.
+"""Normalises text into search terms, identically for indexing (the text given to FTS5) and for questions (MATCH).
 
-FTS5's unicode61 splits at spaces and punctuation and drops symbols, and no stemmer of ours reads all languages. So both
-sides rewrite alike: scripts without spaces become overlapping pairs of characters with their marks (CJK bigrams: a word
-of two characters is found, which trigrams cannot), symbol words (`c++`, `c#`, emoji) letters that spell them; irregular
-English forms get their base beside them. Other languages are folded: a fold that goes too far joins two words and loses
-none. The endings are light stemmers after Savoy (Russian), Larkey's light10 (Arabic), Ramanathan & Rao (Hindi).
+FTS5's unicode61 splits at spaces and punctuation and drops symbols, and no single stemmer covers every language. So
+both sides rewrite alike: scripts without spaces become overlapping pairs of characters with their marks (CJK bigrams
+find a two-character word, trigrams cannot), symbol words (`c++`, `c#`, emoji) are spelled in letters, and irregular
+English forms get their base form added. Other languages are folded; folding too much conflates two words but loses
+none. The suffix rules are light stemmers after Savoy (Russian), Larkey's light10 (Arabic), Ramanathan & Rao (Hindi).
 """
 
 import re
@@ -39,10 +39,10 @@ STOP_WORDS = frozenset(
     when where which while who whom whose why will with would wouldn you your yours yourself yourselves many much
     may shall upon within without tell know happened happen""".split()  # noqa: SIM905 - as a list it is 180 lines
 ).union(_OTHER_STOP_WORDS)
-"""Words of questions that say nothing of their subject. The last English ones are those people ask this tool with."""
+"""Words of a question that say nothing about its subject; the last English ones come from questions to this tool."""
 
 _IDLE = (
-    # Chinese, both ways of writing it
+    # Chinese, simplified and traditional
     "什么时候|什麼時候|为什么|為什麼|什么|什麼|怎么样|怎麼樣|怎么|怎麼|怎样|怎樣|如何|哪里|哪裡|哪儿|哪个|哪個|哪些|哪天|哪"
     "|谁|誰|多少|多久|几点|幾點|几|幾|有没有|有沒有|是不是|能不能|可以|吗|嗎|呢|吧|的|了|是|在"
     # Japanese: を is always a particle, other particles only after Han or katakana
@@ -50,7 +50,7 @@ _IDLE = (
     "|どのくらい|どのように|どうやって|どうして|なぜ|どこ|どれ|どの|どう|いつ|いくら|いくつ|なん[でのに]?|何|誰|だれ"
     "|という|について|から|まで|より|った|ている|ていた|てい|れば|ればいい|ように|んだ|さん|を"
     "|(?<=[\u30a0-\u30ff\u4e00-\u9fff])[はがにでとものへや](?![\u3041-\u309f])"
-    # Thai, at the borders of what one hears as a syllable
+    # Thai, at syllable boundaries
     "|(?<![เแโใไ])(?:ใคร|อะไร|ทำไม|เมื่อไหร่|เมื่อไร|ที่ไหน|แบบไหน|ไหน|อย่างไร|ยังไง|เท่าไหร่|เท่าไร|กี่|ไหม|หรือเปล่า|บ้าง)"
     "(?![\ue000-\uefff\u0e30\u0e32\u0e33\u0e45])"
 )
@@ -70,13 +70,13 @@ _HINDI = re.compile(f"(?<=[\u0904-\u094d]{{2}})(?:[{_HINDI_MARKS}]?\u0902|[{_HIN
 _KIND = re.compile("(?P<russian>[\u0400-\u04ff]+)|(?P<arabic>[\u0620-\u06ff]+)|(?P<hindi>[\u0900-\u097f]+)")
 _PRESENTATION = re.compile("[\ufb00-\ufdff\ufe70-\uffef]+")
 _WITH_MARKS = re.compile("[\u0900-\u1aff]+")
-"""The Indic and south-east Asian scripts, whose marks are part of a word."""
+"""The Indic and South-East Asian scripts, whose marks are part of a word."""
 
 
 def folded(text: str) -> str:
-    """`text` in one spelling: composed, full width and presentation forms plain, accents and vowel points off.
+    """`text` in one spelling: composed, without full-width and presentation forms, accents and vowel points.
 
-    Marks that are part of a word (Devanagari, Thai …) become private-use letters, at which FTS5 does not cut.
+    Marks that are part of a word (Devanagari, Thai …) become private-use letters, at which FTS5 does not split.
     """
     if text.isascii():
         return text
@@ -97,7 +97,7 @@ def without_marks(text: str) -> str:
 
 
 def starts_no_cluster(text: str, at: int) -> bool:
-    """Whether a cut before `text[at]` would part a character from its marks."""
+    """Whether a cut before `text[at]` would separate a character from its marks."""
     if not 0 < at < len(text) or text[at].isascii():
         return False
     code = ord(text[at])
@@ -116,10 +116,10 @@ def _stemmed(match: re.Match[str]) -> str:
 
 
 _LATIN = {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ß": "ss", "ı": "i"}
-"""Letters that Unicode takes for no other letter with a mark, in the spelling of those who cannot type them."""
+"""Letters without a Unicode decomposition, as they are usually transliterated."""
 
 _ALIKE = {"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي", "ة": "ه", "ؤ": "و", "ئ": "ي", "ـ": "", "\u0901": "\u0902"}
-"""Letters written one way or the other: alef, ya, ta marbuta, tatweel; chandrabindu for anusvara."""
+"""Interchangeable spellings: alef, ya, ta marbuta, tatweel; chandrabindu for anusvara."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -139,8 +139,8 @@ def _fold(character: str) -> str:
 
 # --- terms -----------------------------------------------------------------------------------------------------------
 
-# English words whose forms no stemmer joins: worth .006 of the evidence found in 500 tokens of conversations. Those
-# that are as often another word (bit, lay, led, rose) are left alone.
+# Irregular English forms that no stemmer conflates: worth .006 of the evidence found in 500 tokens of conversations.
+# Forms that are as often another word (bit, lay, led, rose) are left out.
 _FORMS = """
 bear bore borne|beat beaten|become became|begin began begun|bend bent|bite bitten|bleed bled|blow blew blown
 break broke broken|bring brought|build built|burn burnt|buy bought|catch caught|choose chose chosen|come came
@@ -159,30 +159,30 @@ mouse mice|person people|shelf shelves|tooth teeth|wife wives|woman women
 
 _ROWS = (row.split() for row in re.split(r"[|\n]", _FORMS.strip()))
 BASES = {form: base for base, *forms in _ROWS for form in forms}
-"""Irregular form → the word it is a form of, both in small letters."""
+"""Irregular form → its base form, both in lower case."""
 
 _NO_LETTERS = {n: " " for n in range(128) if not chr(n).isalpha()} | dict.fromkeys(map(ord, "’‘“”„«»…–—"), " ")
 
 _QUOTES = {ord('"'): " ", 0: " "}
-"""What would end a string of FTS5."""
+"""Characters that would end an FTS5 string."""
 
-# Han, kana, bopomofo, Thai, Lao, Burmese, Khmer, Tibetan. Hangul has spaces, but a word carries its particles with it.
+# Han, kana, bopomofo, Thai, Lao, Burmese, Khmer, Tibetan. Hangul has spaces, but its words include their particles.
 _SPACELESS = (
     "\u0e00-\u0e4e\u0e80-\u0ece\u0f00-\u0fff\u1000-\u109f\u1780-\u17d3\u3005-\u3007\u3040-\u30ff\u3100-\u312f"
     "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003134f\ue500-\uefff"
 )
 _HANGUL = re.compile("[\uac00-\ud7a3]+")
 _CLUSTER = re.compile("[\u0e40-\u0e44\u0ec0-\u0ec4]?.[\ue000-\uefff\u0e30\u0e32\u0e33\u0e45\u0eb0\u0eb2\u0eb3]*", re.S)
-"""A character with its marks, which `folded` made private-use letters, and the vowels written before and after it."""
+"""A character with its marks (private-use letters after `folded`) and the vowels written before and after it."""
 RUN = re.compile(f"[{_SPACELESS}]+")
-"""A run of a script without spaces, which becomes pairs."""
+"""A run of a script without spaces, to be split into pairs."""
 _SYMBOLS = re.compile(
     r"(?<!\w)(?P<word>\w{1,12}(?:\+\+|#))(?![\w+#])"
     "|(?P<emoji>[\u2190-\u21ff\u2300-\u23ff\u2460-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff])"
 )
 _MARK = re.compile(r"\s*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|#{1,6}[ \t]+|>[ \t]?)+")
 FEWEST_BLOB_CHARS = 72
-"""A line of base64 in a mail has 76 characters; a SHA-256 has 64, and is looked for."""
+"""Between a base64 line in a mail (76 characters) and a SHA-256 digest (64), which people search for."""
 
 LEAST_IN_WORDS = 0.3
 
@@ -194,7 +194,7 @@ _RETAIN_HEAD = re.compile(r"[WBOS](?:\([^()]*\)|(?=[ \t]*[@:]))")
 
 
 def index_text(text: str, with_bases: bool = True) -> str:
-    """The text FTS5 gets for a passage: `text`, its runs rewritten, plus symbol words and bases of irregular forms."""
+    """The text FTS5 gets for a passage: `text` with unspaced runs as pairs, plus symbol words and base forms."""
     extra = bases(text) if with_bases else []
     if "+" in text or "#" in text or not text.isascii():
         extra += [_spelled(match[0]) for match in _SYMBOLS.finditer(text)]
@@ -204,15 +204,15 @@ def index_text(text: str, with_bases: bool = True) -> str:
 
 
 def task(text: str) -> str | None:
-    """Whether a list item is an "open" or a "done" task; None for what is no task, or one given up or put off."""
+    """The state of a list item that is a task, "open" or "done"; None for any other item or task state."""
     found = _TASK.match(text)
     return ("open" if found[1] == " " else "done") if found else None
 
 
 def body(text: str, is_fact: bool = False) -> str:
-    """A passage's text without its list, heading or quote mark, without blobs, and a fact's without `O(c=0.9)`.
+    """A passage's text without its list, heading or quote mark, blobs and, for a fact, its head such as `O(c=0.9)`.
 
-    Kind and keys of a fact are columns; as words they would be noise in every fact.
+    The kind and keys of a fact are stored as columns; as words they would be noise in every fact.
     """
     mark = _MARK.match(text)
     text = without_blobs(text[mark.end() :] if mark else text)
@@ -221,9 +221,9 @@ def body(text: str, is_fact: bool = False) -> str:
 
 
 def without_blobs(text: str) -> str:
-    """`text` without what no one wrote or reads: data URIs and encoded bytes (base64, compressed drawings).
+    """`text` without data URIs and encoded bytes (base64, compressed drawings).
 
-    Words are runs of small letters: of random letters and digits hardly a tenth stands in runs of four.
+    Runs of lower-case letters tell words from encoded bytes: of random characters hardly a tenth is in runs of four.
     """
     return _BLOB.sub(_unless_words, text) if len(text) > FEWEST_BLOB_CHARS else text
 
@@ -232,26 +232,26 @@ def _unless_words(match: re.Match[str]) -> str:
     run = match[0]
     if run.startswith("data:"):
         return " "
-    is_mixed = any(map(str.isupper, run)) and any(map(str.islower, run))  # a long hash may be looked for
+    is_mixed = any(map(str.isupper, run)) and any(map(str.islower, run))  # people search for long hashes
     return " " if is_mixed and sum(map(len, _SMALL.findall(run))) < len(run) * LEAST_IN_WORDS else run
 
 
 def is_machine_text(line: str) -> bool:
-    """Whether a long line is for programs only, as minified code and data are: most of it has braces and no spaces."""
+    """Whether a long line is minified code or data: most of it is long unspaced runs with braces."""
     return 2 * sum(len(run) for run in _UNSPACED.findall(line) if "{" in run) > len(line)
 
 
 def pairs(run: Sequence[str]) -> Iterator[str]:
-    """Overlapping pairs of a run of characters, and its last character alone, so that each character begins a term."""
+    """Yield overlapping pairs of a run of characters, then its last character, so that each character begins a term."""
     for i in range(len(run) - 1):
         yield run[i] + run[i + 1]
     yield run[-1]
 
 
 def match_terms(word: str) -> list[str]:
-    """The FTS5 MATCH phrases that stand for one word of a question, safely quoted; [] for bare punctuation.
+    """The FTS5 MATCH phrases for one word of a question, safely quoted; [] for bare punctuation.
 
-    A word with punctuation inside (`tile-server`, `app.py`) is one phrase; FTS5 splits it as it did when indexing.
+    A word with inner punctuation (`tile-server`, `app.py`) is one phrase, which FTS5 splits as it did when indexing.
     """
     phrases = [f'"{_spelled(m[0])}"' for m in _SYMBOLS.finditer(word)]
     if word.isascii():
@@ -268,14 +268,14 @@ def match_terms(word: str) -> list[str]:
 
 @cache
 def _asking() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What only asks in a folded run, and the particle at the end of a Korean word."""
+    """Patterns for the question words of a folded run, and for the particle at the end of a Korean word."""
     return re.compile(_lettered(_IDLE)), re.compile(f"(?<=[\uac00-\ud7a3])(?:{_PARTICLES})$")
 
 
 def _run_terms(run: str) -> Iterator[str]:
-    """The terms of a run in a question, which may be a whole sentence: the pairs of what does not merely ask.
+    """Yield the terms of a question's run, which may be a whole sentence: the pairs outside its question words.
 
-    Each pair is a term of its own, so that its rarity tells a word from grammar. What is one character is a prefix.
+    Each pair is a term of its own, so that rarity separates words from grammar. A single character is a prefix query.
     """
     idle, particle = _asking()
     for part in [run] if _HANGUL.fullmatch(run) else [part for part in idle.split(run) if part] or [run]:
@@ -286,7 +286,7 @@ def _run_terms(run: str) -> Iterator[str]:
 
 
 def quoted(text: str) -> str:
-    """`text` as an FTS5 string, one phrase as it stands in the index: no character in it is an operator any more."""
+    """`text` as one quoted FTS5 phrase, rewritten as in the index; none of its characters acts as an operator."""
     if not text.isascii():
         text = RUN.sub(lambda m: f" {' '.join(list(pairs(_CLUSTER.findall(m[0])))[:-1]) or m[0]} ", folded(text))
     return f'"{text.translate(_QUOTES).strip()}"'
@@ -297,6 +297,6 @@ def _spelled(symbol: str) -> str:
 
 
 def bases(text: str) -> list[str]:
-    """The base of each irregular form in a text, each once, in a fixed order."""
+    """The base forms of the irregular forms in a text, unique and sorted."""
     found = BASES.keys() & text.lower().translate(_NO_LETTERS).split()
     return sorted({BASES[form] for form in found}) if found else []

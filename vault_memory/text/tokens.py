@@ -1,6 +1,6 @@
-"""Counts tokens: cl100k_base through tiktoken, from the vocabulary shipped in the package.
+"""Counts cl100k_base tokens with tiktoken, from the vocabulary shipped in the package.
 
-Building the encoding costs 200-350 ms, so only indexing and `get --max-tokens` come here; recall uses stored counts.
+Building the encoding takes 200-350 ms, so only indexing and `get --max-tokens` count here; recall uses stored counts.
 """
 
 import binascii
@@ -24,7 +24,7 @@ _PATTERN = (
 )
 
 # Text is counted in slices of at most this many characters: a single "word" of megabytes would take
-# byte-pair merging far longer than linear time, and a slice boundary adds one token at the most.
+# byte-pair merging far longer than linear time, and a slice boundary adds at most one token.
 _SLICE = 8000
 
 
@@ -46,10 +46,10 @@ def _count_short(text: str) -> int:
 
 
 def count(text: str) -> int:
-    """Count the cl100k_base tokens of `text`; special tokens are read as plain text.
+    """Count the cl100k_base tokens of `text`; special tokens count as plain text.
 
-    Text over 8,000 characters is counted in slices, which may add one token a slice.
+    Text over 8,000 characters is counted in slices, which may add one token per slice.
     """
     if len(text) <= 200:
-        return _count_short(text)  # log lines repeat: the same bullet costs one look-up the second time
+        return _count_short(text)  # log lines repeat: the second time costs one cache look-up
     return sum(len(_encoding().encode_ordinary(text[i : i + _SLICE])) for i in range(0, len(text), _SLICE))

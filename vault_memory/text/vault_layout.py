@@ -1,20 +1,20 @@
-"""Where a vault keeps its pages, its core and its daily notes, as its settings name them. Pure."""
+"""The configured locations of a vault's generated pages, core and daily notes. Pure."""
 
 import posixpath
 from typing import NamedTuple
 
 
 class Layout(NamedTuple):
-    """The names that a vault gives its folders and its core; the folder of daily notes is "" where that is the root."""
+    """The names of a vault's folders and of its core; `daily_folder` is "" when daily notes are in the root."""
 
     bank: str = "bank"
-    """The folder of the pages that are made from facts."""
+    """The folder of the pages generated from facts."""
     core: str = "memory.md"
     daily_folder: str = "memory"
 
     @property
     def cores(self) -> tuple[str, ...]:
-        """The paths of which the first that is there is the core."""
+        """Candidate paths of the core: the first that exists is used."""
         return (self.core, "MEMORY.md") if self.core == "memory.md" else (self.core,)
 
     @property
@@ -39,16 +39,16 @@ class Layout(NamedTuple):
 
     @property
     def proposals(self) -> str:
-        """The page where what would be put into the core, or was captured, waits for somebody to tick it."""
+        """The page where proposals for the core, and captured facts, wait for a person to tick them."""
         return f"{self.bank}/proposals.md"
 
     def summary(self, name: str) -> str:
-        """The path of a period's page, by the period's name."""
+        """The path of the page of the period with this name."""
         return f"{self.summaries}{name}.md"
 
     @property
     def clash(self) -> str:
-        """In a sentence, what would be two things at once: a log among generated pages, or the core one; else ""."""
+        """A sentence on conflicting names: daily notes among generated pages, or the core as one of them; else ""."""
         bank, core = (posixpath.normpath(name).casefold() for name in (self.bank, self.core))
         daily = f"{posixpath.normpath(self.daily_folder or '.')}/".casefold()
         if daily == f"{bank}/" or daily.startswith((f"{bank}/entities/", f"{bank}/summaries/")):
@@ -59,7 +59,7 @@ class Layout(NamedTuple):
         return ""
 
     def is_page(self, path: str) -> bool:
-        """Whether a path lies in the bank, and is no daily note there."""
+        """Whether a path is in the bank and not in a daily folder inside it."""
         bank, daily = f"{self.bank}/", f"{self.daily_folder}/"
         return path.startswith(bank) and not (daily.startswith(bank) and path.startswith(daily))
 

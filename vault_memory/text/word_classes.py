@@ -1,10 +1,10 @@
-"""What a sentence is made of, by closed classes of words: one small table a language.
+"""Closed word classes (function words) of the supported languages, one small table per language.
 
-What somebody states for good looks alike in any language: it has a subject, speaks of every time and not of this day,
-gives a reason, answers or corrects. None of that needs to know what a sentence is about, so that the tables hold only
-words of which a grammar lists all. **A further language** is one more entry of LANGUAGES: fill each field with the
-words that a grammar of it lists under that head (`past` and `unreal` are patterns of whole words; leave a field empty
-where the language has none), and put its words for remembering into WORDS (requests.py), which are read whatever is on.
+A lasting statement looks alike in any language: it has a subject, speaks of all times rather than of today, gives a
+reason, answers or corrects. Recognising this takes no knowledge of the topic, so the tables contain only words that a
+grammar can list exhaustively. **To add a language**, add an entry to LANGUAGES: fill each field with the words that a
+grammar lists under that heading (`past` and `unreal` are patterns of whole words; leave a field empty if the language
+has none), and add its words for remembering to WORDS (requests.py), which are read whichever languages are enabled.
 """
 
 import re
@@ -16,40 +16,40 @@ from vault_memory.text.terms import folded
 
 
 class Language(NamedTuple):
-    """Closed classes of a language's words: each a text of words, but for the patterns `past` and `unreal`."""
+    """The closed word classes of a language, as space-separated words; `third`, `past` and `unreal` are patterns."""
 
     determiners: str
     pronouns: str
     prepositions: str
     verbs: str
-    """Finite forms of to be, to have, to do, to go, to stay and the like, as they stand second in a sentence."""
+    """Finite forms of frequent verbs (be, have, do, go, stay …), as they occur second in a sentence."""
     ours: str
     mine: str
     yours: str
     pointing: str
-    """What stands for something that only the talk before it names."""
+    """Words that refer to something named only earlier in the conversation."""
     always: str
-    """How often, when as a rule."""
+    """Adverbs of habit: how often, when as a rule."""
     every: str
-    """How many, of all and none: they tell as often of what lies before somebody as of what lasts."""
+    """Quantifiers for all and none: as often about the matter at hand as about what lasts."""
     duty: str
     denying: str
     reasons: str
     questions: str
-    """Words that ask, at the beginning of a sentence without a question mark."""
+    """Words that make a sentence a question when they begin it, even without a question mark."""
     wishes: str
-    """To prefer one thing to another; who only likes something speaks of what lies before them."""
+    """Verbs of preferring one thing to another; merely liking something is about the matter at hand."""
     causes: str
     changes: str
     third: str
-    """How verbs end of what he, she or it does now."""
+    """The ending of verbs in the third person singular, present tense."""
     past: str
     unreal: str
-    """Forms of what is only supposed."""
+    """Conditional and subjunctive forms."""
     interrogatives: str
-    """Words that ask, wherever they stand."""
+    """Question words, in any position."""
     idle: str
-    """Further words of closed classes, and forms of auxiliary verbs: no question asks for one of them."""
+    """Further function words and forms of auxiliary verbs: never the subject of a question."""
 
 
 LANGUAGES: Mapping[str, Language] = {
@@ -219,7 +219,7 @@ LANGUAGES: Mapping[str, Language] = {
 }
 
 WORD = re.compile(r"\b[cdjlmnst]['’]|[^\W_]+(?:['’.@/:-][^\W_]+)*|--?\w+", re.IGNORECASE)
-"""A word, as this module counts them: with what an apostrophe, a dot or a hyphen joins, but `l'` and its like alone."""
+"""A word: parts joined by an apostrophe, a dot or a hyphen are one, but elided articles (`l'`, `d'`) stand alone."""
 
 
 _RUN = re.compile(r"\w+")
@@ -238,7 +238,7 @@ class Grammar:
         self.past, self.unreal = (re.compile(rf"\b(?:{text})\b") for text in (language.past, language.unreal))
 
     def has(self, names: str, words: Sequence[str]) -> bool:
-        """Whether some of these words are of one of these classes."""
+        """Whether any of these words is in any of these classes (names separated by spaces)."""
         return any(not self.classes[name].isdisjoint(words) for name in names.split())
 
 
@@ -253,46 +253,45 @@ _CLOSED = (
 _ASKING = ("interrogatives",)
 
 LEAST_IDLE = 2
-"""Of so many such words, an interrogative counted twice, a question is in a language: "car" alone is no French."""
+"""Function words, interrogatives counted twice, needed to identify a question's language: "car" alone is not French."""
 
 LEAST_COMMON = 0.15
-"""A sentence in a language has at least this share of its common words; one in Dutch has less of any of the five."""
+"""Minimum share of a language's common words in a sentence of it; a Dutch sentence has less of each of the five."""
 
 
 @cache
 def grammar_of(name: str) -> Grammar:
-    """The classes of a language, by its short name."""
+    """The word classes of a language, by its short name."""
     return Grammar(LANGUAGES[name])
 
 
 @cache
 def grammars() -> Sequence[Grammar]:
-    """The classes of all languages."""
+    """The word classes of all languages."""
     return [grammar_of(name) for name in LANGUAGES]
 
 
 def language_of(words: Sequence[str], languages: Sequence[str], usual: str = "") -> str:
-    """The language of which a text has the most common words, of two equal ones the `usual`; "" for none."""
+    """The language whose common words are most frequent in a text; `usual` wins a tie; "" if none has enough."""
     counts = {name: sum(word in grammar_of(name).common for word in words) for name in languages if name in LANGUAGES}
     best = max(counts, key=lambda name: (counts[name], name == usual), default="")
     return best if best and counts[best] >= max(1.0, LEAST_COMMON * len(words)) else ""
 
 
 def denies(text: str) -> bool:
-    """Whether a text says in one of the languages that something is not so."""
+    """Whether a text contains a negation in any of the languages."""
     words = words_of(text)
     return any(word.endswith("n't") for word in words) or any(each.has("denying", words) for each in grammars())
 
 
 @cache
 def _closed(language: str, names: Sequence[str] = _CLOSED) -> frozenset[str]:
-    """The words of some classes of a language, folded."""
+    """The folded words of some classes of a language."""
     return frozenset(_RUN.findall(folded(" ".join(getattr(LANGUAGES[language], name) for name in names))))
 
 
 def idle_words(text: str) -> frozenset[str]:
-    """The words of closed classes, folded, of the language of which a text has most: none of English, whose are stop
-    words."""
+    """The folded function words of a text's dominant language; empty for English, where they are stop words."""
     words = _RUN.findall(folded(text.lower()))
     counts = {
         name: sum((word in _closed(name)) + (word in _closed(name, _ASKING)) for word in words) for name in LANGUAGES
@@ -302,17 +301,17 @@ def idle_words(text: str) -> frozenset[str]:
 
 
 def joined(lines: str) -> str:
-    """A pattern that is written over several lines."""
+    """Join a pattern that is written over several lines."""
     return "".join(map(str.strip, lines.splitlines()))
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text in small letters."""
+    """The words of a text in lower case."""
     return [word.replace("’", "'").lower() for word in WORD.findall(text)]
 
 
 def lowered(text: str) -> str:
-    """A text in small letters, with one kind of apostrophe."""
+    """A text in lower case, with straight apostrophes."""
     return text.lower().replace("’", "'")
 
 
