@@ -87,6 +87,22 @@ def test_a_question_that_holds_a_whole_title_finds_that_note(
     assert said in found[0].content
 
 
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("where is the WHO?", "References/WHO.md"),
+        ("is there an answer to Pascal's Wager, and who wrote it down?", "References/Pascal's Wager.md"),
+    ],
+)
+def test_a_name_in_capitals_is_no_everyday_word_and_a_title_may_have_a_possessive(
+    tmp_path: Path, question: str, path: str
+) -> None:
+    named = {"References/WHO.md": _stub(seat="Geneva"), "References/Pascal's Wager.md": _stub(year="1670")}
+    others = {f"Wager {n}.md": f"- Pascal {n} had an answer, who wrote it down and lost a wager.\n" for n in range(9)}
+    found = memory(fill(tmp_path / "vault", named | others)).recall(question, k=5, journal=False).results
+    assert path in [result.path for result in found[:2]]
+
+
 @pytest.mark.parametrize("question", ["when did I get home with friends", "which movies did they write about"])
 def test_a_common_word_names_no_note(tmp_path: Path, question: str) -> None:
     results = memory(fill(tmp_path / "vault", STUBS)).recall(question, k=5, journal=False).results

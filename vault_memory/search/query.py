@@ -133,12 +133,15 @@ def understand(request: Request) -> Query:
     text = request.query.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
     window, unread, named, loosely = _read_time(text, request.today) if may_hold_date(text) else (None, "", [], [])
     # Without the punctuation around; a word of nothing else stays (`c++`, `->`, `??`).
-    spoken = [_POSSESSIVE.sub("", word.strip(_EDGE)) or word for word in _WORD.findall(text)]
-    told = [word for word in map(str.casefold, spoken) if not _is_idle(word)]
+    written = [word.strip(_EDGE) or word for word in _WORD.findall(text)]
+    spoken = [_POSSESSIVE.sub("", word) or word for word in written]
+    # "What is a DID?" asks for a name, unless all of it is shouted.
+    names_in_capitals = {word for word in spoken if len(word) > 1 and word.isupper() and not text.isupper()}
+    told = [word.casefold() for word in spoken if word in names_in_capitals or not _is_idle(word.casefold())]
     idle = set(window.text.casefold().split()) if window else set()
     latest, earliest = _wanted_ends(text)
     idle |= _ORDER_WORDS if latest or earliest else set()
-    content = [w for w in spoken if not _is_idle(w.casefold()) and w.casefold() not in idle]
+    content = [w for w in spoken if w in names_in_capitals or not (_is_idle(w.casefold()) or w.casefold() in idle)]
     of_time = content if window and all(w.casefold() in _PERIOD_WORDS for w in content) else []
     content = content if not of_time else []
     # A note that quotes the whole question ("what does Peter prefer?") asks it; it does not answer.
@@ -165,7 +168,7 @@ def understand(request: Request) -> Query:
         files=tuple(_files(spoken)),
         names=tuple(dict.fromkeys(names)),
         entity_slugs=tuple(dict.fromkeys(filter(None, slugs))),
-        title_slugs=_title_slugs(spoken, set(content)),
+        title_slugs=_title_slugs(spoken, set(content)) | _title_slugs(written, set(content)),
         window=window,
         unread=unread,
         kinds=tuple(kind for kind, hint in _KIND_HINTS if hint.search(text)),

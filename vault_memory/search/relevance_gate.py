@@ -269,12 +269,13 @@ def _find_weak(
 
     Where more is asked than a name, so is what holds nothing else, which is near in meaning to whatever is asked of it.
     """
+    telling = set[int]().union(*(each for word in words if word.weight for each in word.holders))
+    if not telling:
+        return frozenset()
     held = {w.word: {i for p in phrases_of([w.word]) for i in hits.get(p.casefold(), ())} for w in words}
     others = {word: set[int]().union(*(held[other] for other in held if other != word)) for word in held}
     rare = (own for word, own in held.items() if len(own) <= RARE_PASSAGES and own.isdisjoint(others[word]))
-    telling = set[int]().union(*(each for word in words if word.weight for each in word.holders), *rare)
-    if not telling:
-        return frozenset()
+    telling.update(*rare)
     names = [word.word for word in words if word.is_name]
     bare = set[int]()
     if names and len(names) < len(words):
