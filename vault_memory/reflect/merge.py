@@ -1,18 +1,18 @@
-"""Merges a generated block with what a person made of it. Pure.
+"""Merges a new draft of a generated block with the user's edits to the block. Pure.
 
-Three promises: words that a person added, changed or deleted stay so; a merge with nothing new changes nothing; a
-conflict is told. How they are kept:
-- A block that is not as it was written is compared, line by line, with what was written last. A line of ours that is
-  gone was deleted: it stays away (the journal keeps that). A line that is not ours is theirs, from now on.
-- A line that replaced one of ours, or was moved, is theirs and keeps what it replaced away for as long as it is there.
-  It takes the place of ours in the draft; a line that was only moved stays where it was put.
-- All other lines of theirs stay behind the line they stood behind, or the nearest one above it that is still there. An
-  entry of ours that lines of theirs belong to stays with them.
-- A line in which only an opinion's confidence, the name of a renamed note, the bullet or spaces differ stays ours, and
+Three guarantees: what the user added, changed or deleted stays that way; a merge with nothing new changes nothing;
+conflicts are reported. "Ours" are generated lines, "theirs" the user's. How the guarantees are kept:
+- A block that is not as written is compared, line by line, with what was last written. A missing line of ours was
+  deleted: it stays away (the journal remembers). A line that is not ours is theirs from now on.
+- A line that replaced one of ours, or was moved, is theirs, and keeps out what it replaced for as long as it exists.
+  It takes our line's place in the draft; a line that was only moved stays where it was put.
+- Any other line of theirs stays after the line it followed, or the nearest one above that still exists. An entry of
+  ours that has lines of theirs below it stays with them.
+- A line that differs only in an opinion's confidence, the name of a renamed note, the bullet or spaces stays ours and
   is kept up to date. Blank lines are nobody's.
-- What a line of theirs replaced is known from the last text, which only the device that wrote it has; the others know
+- Which line theirs replaced is known from the last text, which only the device that wrote it has; other devices know
   from the journal that ours stays away.
-- A line of theirs whose fact has gone from the notes is a conflict: it stays, and is told.
+- A line of theirs whose fact has gone from the notes is a conflict: it stays, and is reported.
 """
 
 import re
@@ -37,28 +37,28 @@ from vault_memory.reflect.generated_blocks import (
 NO_NAMES: frozenset[str] = frozenset()
 
 FORGOTTEN = "- (forgotten)"
-"""What is left of a forgotten entry where a person wrote below it."""
+"""What remains of a forgotten entry that the user wrote something below."""
 
 LINKED = re.compile(r"(?<=\[\[)[^\[\]|#]+")
-"""The names in links."""
+"""The note names in wikilinks."""
 
 _BLOCK_ID = re.compile(r"\s(\^[\w-]+)\s*$")
 
 
 class MergeResult(NamedTuple):
-    """What is to be written: the block, and what its lines rest on."""
+    """The block to write, and its lines with the facts they rest on."""
 
     block: Block
     lines: tuple[Line, ...]
     replaced: frozenset[str] = NO_NAMES
-    """The names of lines that have one of theirs in their place, for the journal: the lines alone are gone."""
+    """The names of lines of ours that one of theirs replaces, for the journal: only the lines themselves are gone."""
     orphaned: tuple[str, ...] = ()
-    """Lines of theirs on a fact that is gone."""
+    """Lines of theirs whose facts are all gone."""
 
 
 class KnownFacts(NamedTuple):
-    """The names of all facts, and of those that no page may tell, for they are forgotten or private; and whether a link
-    of some name leads to a note."""
+    """The names of all facts, and of those that no page may show because they are forgotten or private; and whether a
+    link of a given name leads to a note."""
 
     names: Container[str] = NO_NAMES
     withheld: Container[str] = NO_NAMES
@@ -66,24 +66,24 @@ class KnownFacts(NamedTuple):
 
 
 class Edits(NamedTuple):
-    """A block as it stands: its lines, each with the facts or the slot of the line of ours that it is or replaced, the
-    places of a person's, and the names of ours that are gone: nobody wants them again."""
+    """A block as it is now: its lines, each with the facts or slot of the line of ours that it is or replaced; the
+    positions of theirs; and the names of the lines of ours that they deleted."""
 
     lines: tuple[Line, ...] = ()
     yours: frozenset[int] = frozenset()
     deleted: frozenset[str] = NO_NAMES
     is_edited: bool = False
-    """Whether a person changed more than its style since it was written."""
+    """Whether they changed more than its style since it was written."""
 
     def without(self, is_settled: Callable[[str], bool]) -> "Edits":
-        """The same without the lines that have been dealt with."""
+        """The same without the settled lines."""
         left = [place for place, line in enumerate(self.lines) if not is_settled(line.text)]
         yours = frozenset(at for at, place in enumerate(left) if place in self.yours)
         return self._replace(lines=tuple(self.lines[place] for place in left), yours=yours)
 
 
 def merge_block(draft: Sequence[Line], edits: Edits, facts: KnownFacts, hidden: Container[str]) -> MergeResult:
-    """What a block is to hold that would hold `draft` by itself; `hidden` are the names of lines deleted earlier."""
+    """Merge a draft with the edits to its block; `hidden` are the names of lines deleted earlier."""
     edits = _keep_parents(edits, draft, facts, hidden)
     found = _MergedLines(draft, edits, hidden).lines()
     lines = tuple(line for line, _ in found)
@@ -99,17 +99,17 @@ def merge_block(draft: Sequence[Line], edits: Edits, facts: KnownFacts, hidden: 
 
 
 def name_alone(name: str) -> str:
-    """The name of a line that is gone without what stood below it."""
+    """The name under which a line is deleted alone, without what is below it."""
     return f"{name}~"
 
 
-# --- what a person did -----------------------------------------------------------------------------------------------
+# --- the user's edits ------------------------------------------------------------------------------------------------
 
 
 def find_edits(
     present: Block, last: Sequence[Line] | None, is_linked: Callable[[str], bool] = lambda name: True
 ) -> Edits:
-    """What a person did to a block, `last` being what was written there; without it only what the marker says."""
+    """Find what the user did to a block, given the lines `last` written; without them only what its marker records."""
     lines, now = [Line(text) for text in present.lines], _text_places(present.lines)
     if last is None:
         return Edits(tuple(lines), present.yours.intersection(now))
@@ -147,10 +147,10 @@ def _text_places(texts: Sequence[str]) -> list[int]:
 def _find_replaced(
     texts: Sequence[str], written: Sequence[str], hunks: Sequence[tuple[list[int], list[int]]]
 ) -> dict[int, int]:
-    """By the places of new lines those of the written ones that they took the place of.
+    """Map the positions of new lines to those of the written lines they replaced.
 
-    One with the same words was moved. Within a hunk a block id or citation tells, else one by one if as many came as
-    went.
+    A line with the same words was moved. Within a hunk, lines are paired by block id or citation; the rest in order, if
+    as many were added as removed.
     """
     left = {bare(written[at]): at for gone, _ in reversed(hunks) for at in reversed(gone)}
     found = {place: left.pop(bare(texts[place])) for _, new in hunks for place in new if bare(texts[place]) in left}
@@ -164,7 +164,7 @@ def _find_replaced(
 
 
 def _deleted_names(present: Block, last: Sequence[Line], gone: Container[int], replaced: Collection[int]) -> set[str]:
-    """What lines of ours that are gone altogether are known by; a heading with all of its section, or alone."""
+    """The names of the lines of ours that were deleted; a heading alone if generated lines of its section remain."""
     found: set[str] = set()
     for at, line in enumerate(last):
         if at not in gone or at in replaced or (at in present.yours and not line.stands_for):
@@ -178,7 +178,7 @@ def _deleted_names(present: Block, last: Sequence[Line], gone: Container[int], r
 
 
 def _mark(text: str) -> str:
-    """The block id or the citation at the end of a line, by which it is known whatever its words; or ""."""
+    """The block id or citation at the end of a line, which identifies it whatever its words; or ""."""
     if found := _BLOCK_ID.search(text):
         return found[1]
     _, dash, cited = text.rpartition(" — ")
@@ -186,7 +186,7 @@ def _mark(text: str) -> str:
 
 
 def _is_renamed(was: str, text: str, is_linked: Callable[[str], bool]) -> bool:
-    """Whether lines differ only in names of notes, of which the old ones are nowhere any more."""
+    """Whether two lines differ only in linked note names, the old of which no longer exist while the new ones do."""
     if bare(was) == bare(text) or LINKED.sub("", bare(was)) != LINKED.sub("", bare(text)):
         return False
     pairs = zip(LINKED.findall(was), LINKED.findall(text), strict=True)
@@ -194,8 +194,8 @@ def _is_renamed(was: str, text: str, is_linked: Callable[[str], bool]) -> bool:
 
 
 def _keep_parents(edits: Edits, draft: Sequence[Line], facts: KnownFacts, hidden: Container[str]) -> Edits:
-    """The edits, with an entry of ours that the draft does not have any more as theirs, where lines of theirs stand
-    below it; of one that was forgotten only its place."""
+    """Make an entry of ours theirs if the draft no longer has it and lines of theirs are below it; a forgotten or
+    private one is replaced by FORGOTTEN."""
     lines, theirs, texts = list(edits.lines), set(edits.yours), [line.text for line in edits.lines]
     told = {name for line in draft for name in (text_name(line.text), *line.names) if name not in hidden}
     for place in sorted(edits.yours):
@@ -209,7 +209,7 @@ def _keep_parents(edits: Edits, draft: Sequence[Line], facts: KnownFacts, hidden
 
 
 def parent(texts: Sequence[str], place: int) -> int:
-    """The place of the nearest line above that is less moved in; -1 where there is none."""
+    """The position of the nearest less indented line above, within the section; -1 if there is none."""
     for above in range(place - 1, -1, -1):
         if heading_level(texts[above]):
             break
@@ -218,20 +218,20 @@ def parent(texts: Sequence[str], place: int) -> int:
     return -1
 
 
-# --- the lines of both -----------------------------------------------------------------------------------------------
+# --- the merged lines ------------------------------------------------------------------------------------------------
 
 
 class _MergedLines:
-    """The draft without what stays away, and their lines among it."""
+    """The draft without the deleted lines, and with theirs inserted."""
 
     def __init__(self, draft: Sequence[Line], edits: Edits, hidden: Container[str]) -> None:
         self._edits, self._texts = edits, [line.text for line in edits.lines]
         self._found: list[tuple[Line, int | None]] = []
-        """The lines in order, each of theirs with its place in the block as it stands."""
+        """The lines in order, each of theirs with its position in the current block."""
         theirs = [place for place in sorted(edits.yours) if self._texts[place].strip()]
         self._keep(draft, theirs, lambda name: name in hidden or name in edits.deleted)
         kept = {place for _, place in self._found}
-        runs: list[tuple[int, int]] = []  # lines that stay together, with the blank ones between them
+        runs: list[tuple[int, int]] = []  # lines that stay together, including blank ones between them
         for place in (place for place in theirs if place not in kept):
             first, end = runs[-1] if runs else (place, -1)
             is_together = place >= end >= 0 and indent(self._texts[place]) >= indent(self._texts[first])
@@ -243,7 +243,7 @@ class _MergedLines:
             self._insert(*run)
 
     def lines(self) -> list[tuple[Line, bool]]:
-        """All lines in order, and which are theirs; of ours no two blank ones in a row."""
+        """All lines in order, and whether each is theirs; never two blank lines of ours in a row."""
         lines: list[tuple[Line, bool]] = []
         for line, place in self._found:
             if place is not None or line.text.strip() or (lines and lines[-1][0].text.strip()):
@@ -251,11 +251,11 @@ class _MergedLines:
         return lines
 
     def _keep(self, draft: Sequence[Line], theirs: Sequence[int], is_deleted: Callable[[str], bool]) -> None:
-        """Keep the lines of the draft, or what stands for them."""
+        """Keep the lines of the draft, or the lines of theirs that replace them."""
         named = ((name, place) for place in reversed(theirs) for name in self._edits.lines[place].names)
         standing = {name: place for name, place in named if self._edits.lines[place].stands_for}
         gone_level, gone_depth = 0, -1
-        """The level of a heading and the indentation of an entry that stay away with all below, while below it."""
+        """The level of a deleted heading, and the indentation of a deleted entry, while in what is below it."""
         for line in draft:
             level, is_blank = heading_level(line.text), not line.text.strip()
             if level and (not gone_level or level <= gone_level):
@@ -275,7 +275,7 @@ class _MergedLines:
                 gone_depth = indent(line.text)
 
     def _insert(self, first: int, end: int) -> None:
-        """Put a run of theirs behind what is below its anchor, or behind the paragraph where it stands apart."""
+        """Insert a run of theirs after its anchor and what is below that, or after the paragraph if set apart."""
         found, at, is_apart = self._found, self._anchor(first) + 1, self._is_blank(first - 1)
         below = self._at(end) if is_apart and end < len(self._texts) else None
         if below is not None and below >= at:
@@ -288,7 +288,7 @@ class _MergedLines:
         found[at:at] = [blank] * is_apart + run + [blank] * (self._is_blank(end) and at < len(found))
 
     def _goes_on(self, at: int, is_apart: bool, depth: int) -> bool:
-        """Whether the line there belongs to the paragraph of the one before it, or lies deeper than `depth`."""
+        """Whether the line at `at` continues the paragraph before it or, if not `is_apart`, is deeper than `depth`."""
         before, text = (line.text for line, _ in self._found[at - 1 : at + 1])
         is_of_it = not (heading_level(before) or heading_level(text)) if is_apart else indent(text) > depth
         return bool(text.strip()) and is_of_it
@@ -297,7 +297,7 @@ class _MergedLines:
         return 0 <= place < len(self._texts) and not self._texts[place].strip()
 
     def _anchor(self, first: int) -> int:
-        """Where the nearest line above is that is still there, in the same section; -1 for the top."""
+        """The index of the nearest line above that still exists, in the same section; -1 for the top."""
         above = [(place, at) for place in range(first - 1, -1, -1) if (at := self._at(place)) is not None]
         start = next((at for place, at in above if heading_level(self._texts[place])), -1)
         following = range(start + 1, len(self._found))
@@ -306,7 +306,7 @@ class _MergedLines:
         return next(near, -1)
 
     def _at(self, place: int) -> int | None:
-        """Where a line of the block as it stands is by now."""
+        """The index that a line of the current block now has in the merged lines."""
         line = self._edits.lines[place]
         if place in self._edits.yours:
             return next((at for at, (_, own) in enumerate(self._found) if own == place), None)

@@ -1,7 +1,7 @@
-"""Puts the paragraph of a configured model at the head of a page: its citations, its room, how long it stays.
+"""Adds a paragraph by the configured model to the head of a page, with citations, within a share of the page's tokens.
 
-What fails leaves the page as it would be without a model. A page keeps its paragraph while its facts are the same: it
-is found again in what was written before, so a new index or a hand edit costs no new text.
+If the model fails, the page is as it would be without one. A page keeps its paragraph while its facts are the same: the
+text is recovered from what was last written, so a new index or a hand edit needs no new text.
 """
 
 import hashlib
@@ -16,23 +16,23 @@ from vault_memory.reflect.model_writer import Ask, ModelWriter, fact_line
 from vault_memory.reflect.page_drafts import PageJob, PageJobs, Subject
 
 MIN_FACTS = 4
-"""Fewer facts are read as fast as what would be said of them."""
+"""Fewer facts than this are as quick to read as a paragraph about them."""
 
 PARAGRAPH_SHARE = 1 / 3
-"""The most of a page's tokens that its paragraph takes."""
+"""The paragraph's maximum share of the page's token limit."""
 
 SENTENCE_TOKENS = 50
-"""Roughly what a sentence with its citations comes to."""
+"""Roughly the cost of a sentence with its citations."""
 
 _SENTENCE = "retold"
-"""What the slot of a sentence begins with; the names of the facts it cites follow."""
+"""The slot of a sentence starts with this; the names of the facts it cites follow."""
 
 _MARK = "retold of"
-"""The slot of the blank line before the paragraph, with a hash of the method and the facts that it was written of."""
+"""The slot of the blank line before the paragraph starts with this; a hash of the method and the facts follows."""
 
 
 class ModelUse(NamedTuple):
-    """What came of asking the model in a run; `why` the first of the `failed` pages failed."""
+    """How the model was used in a run; `why` is the reason the first of the `failed` pages failed."""
 
     method: str
     pages: int = 0
@@ -41,9 +41,9 @@ class ModelUse(NamedTuple):
 
 
 class ModelParagraphs:
-    """The paragraphs of one run. `last` are the lines of a block as it was written, by its hash.
+    """The paragraphs of one run. `last` returns the lines of a written block by its hash.
 
-    Where `asks` is False, as in a dry run, paragraphs are only kept.
+    If `asks` is False, as in a dry run, paragraphs are only kept, and no new ones are written.
     """
 
     def __init__(self, writer: ModelWriter, last: Callable[[str], Sequence[Line] | None], asks: bool = True) -> None:
@@ -52,24 +52,24 @@ class ModelParagraphs:
 
     @property
     def ask(self) -> Ask | None:
-        """Asks the model a question; None in a dry run."""
+        """The function that asks the model a question; None in a dry run."""
         return self._writer.ask if self._asks else None
 
     def signature(self, signature: bytes) -> bytes:
-        """The signature of a page with nothing left to ask for: written, or the model made nothing that could stand."""
+        """The signature of a page the model is done with, whether or not it wrote something usable."""
         return hashlib.blake2b(signature + self._writer.method.encode("utf-8", "replace"), digest_size=16).digest()
 
     def add(self, draft: Draft, job: PageJob, present: Block | None, jobs: PageJobs) -> tuple[Draft, bytes]:
-        """The draft with its paragraph and the signature it is to be known by: its own where the model failed."""
+        """The draft with its paragraph, and the page's signature: the job's own if the model must be asked again."""
         subject, done = job.subject, self.signature(job.signature)
-        # Tiers and opinions move from day to day, and need no new text.
+        # Tiers and opinions change from day to day and need no new text.
         basis = repr((self._writer.method, sorted((fact.key, fact.path) for fact in subject.own)))
         mark = Line("", slot=f"{_MARK} {hashlib.blake2b(basis.encode('utf-8', 'replace'), digest_size=16).hexdigest()}")
         last = self._last(present.sha) if present else None
         if present and last and mark in last:
             return self._place(job, [mark, *_find_sentences(last, present.yours, jobs)], jobs) or draft, done
-        # The model gets only what the draft tells, and nothing from outside: that may hold words for the model, and
-        # would lose its mark.
+        # The model gets only facts in the draft, and none from outside: those may contain a prompt injection, and would
+        # lose their mark.
         keys = dict.fromkeys(key for line in draft.lines for key in line.keys)
         facts = [jobs.by_key[key] for key in keys if key in jobs.by_key and jobs.by_key[key].is_trusted]
         if len(facts) < MIN_FACTS or subject.tokens * PARAGRAPH_SHARE < SENTENCE_TOKENS:
@@ -84,13 +84,13 @@ class ModelParagraphs:
                 raise RemoteError(what, "If this goes on, use another model.", "unusable")
         except RemoteError as error:
             self.model = self.model._replace(failed=self.model.failed + 1, why=self.model.why or str(error))
-            # What is of no use today is so tomorrow: asked again with each run it would leave no turn to the others.
+            # An unusable answer will be unusable tomorrow: asking again in every run would starve the other pages.
             return draft, done if error.kind == "unusable" else job.signature
         self.model = self.model._replace(pages=self.model.pages + 1)
         return found, done
 
     def _ask_model(self, subject: Subject, facts: Sequence[Fact], jobs: PageJobs) -> list[Line]:
-        """The sentences that the model writes of these facts now; raises RemoteError where that comes to nothing."""
+        """Have the model write sentences about these facts; raises RemoteError if none is usable."""
         given = [
             fact_line(fact, () if fact.subjects == (subject.slug,) else [*map(jobs.name, fact.subjects)])
             for fact in facts
@@ -101,7 +101,7 @@ class ModelParagraphs:
         return [_line(one.text.rstrip(".").rstrip(), [facts[n - 1] for n in one.facts], cite) for one in sentences]
 
     def _place(self, job: PageJob, paragraph: list[Line], jobs: PageJobs) -> Draft | None:
-        """The draft of a page with a paragraph; None where it has no room. The last sentences of a long one go."""
+        """The draft of a page with a paragraph, cut from its end to fit; None if no sentence fits."""
         while len(paragraph) > 1 and jobs.context.tokens(paragraph) + 1 > int(job.subject.tokens * PARAGRAPH_SHARE):
             paragraph.pop()
         draft = job.draft(paragraph) if len(paragraph) > 1 else None
@@ -109,7 +109,7 @@ class ModelParagraphs:
 
 
 def _find_sentences(last: Sequence[Line], yours: frozenset[int], jobs: PageJobs) -> Iterator[Line]:
-    """The sentences that stand on the page and are not a person's by now, citing their lines as they are now."""
+    """The page's sentences that the user has not changed, with citations updated to the current lines."""
     known = {fact_name(key): fact for key, fact in jobs.by_key.items()}
     for place, line in enumerate(last):
         name, *cited = line.slot.split(" ")
@@ -119,7 +119,7 @@ def _find_sentences(last: Sequence[Line], yours: frozenset[int], jobs: PageJobs)
 
 
 def _line(text: str, facts: Sequence[Fact], cite: Citations) -> Line:
-    """A sentence with its citations. It has no keys: its facts stand below too, and deleting it leaves them there."""
+    """A sentence with its citations. It has no keys: its facts are also listed below, and stay if it is deleted."""
     notes: dict[str, dict[int, Fact]] = {}
     for fact in facts:
         notes.setdefault(f"{fact.path}#{fact.block_id or ''}", {})[fact.line] = fact

@@ -1,7 +1,7 @@
-"""Asks a configured model for sentences about numbered facts, within its time, and takes only what passes the checks.
+"""Asks the configured model for sentences about numbered facts, within a deadline, and keeps those that pass checks.
 
-The checks hold in any language: they know only numbers, names (words with a capital, in German every noun) and how
-much of a sentence its facts say. They cannot see that true words were joined to a false sentence.
+The checks work in any language: they compare only numbers, names (capitalised words, so in German every noun) and the
+share of a sentence's words found in its facts. They cannot see that true words were combined into a false sentence.
 """
 
 import json
@@ -27,37 +27,37 @@ if TYPE_CHECKING:
 Messages = list[dict[str, str]]
 
 Ask = Callable[[list[dict[str, str]], Mapping[str, Any]], str]
-"""Asks the configured model: messages and the form of the answer in, text out; raises RemoteError."""
+"""Asks the configured model: takes messages and the answer's JSON schema, returns text; raises RemoteError."""
 
 TRIES = 2
-"""What does not pass the checks is asked for once more, with what was wrong."""
+"""If nothing passes the checks, the model is asked once more and told what was wrong."""
 
 FACT_CHARACTERS, FACTS_TOKENS = 600, 4500
-"""Of one fact, and of all (estimated), the model sees so much: a small one's context holds it with the answer."""
+"""The most the model sees of one fact, and of all (estimated): with the answer it fits a small model's context."""
 
 MAX_SENTENCES, MAX_CHARACTERS = 6, 1200
-"""The most of a summary."""
+"""The limits of a summary."""
 
 SENTENCE_CHARACTERS, MAX_CITED = 280, 8
-"""The most of one sentence, and of the facts that it may cite."""
+"""The length limit of a sentence, and how many facts it may cite."""
 
 
 class CitedSentence(NamedTuple):
-    """A sentence, and the numbers of the facts it rests on: 1 is the first that was handed over."""
+    """A sentence, and the numbers of the facts it rests on: 1 is the first fact given."""
 
     text: str
     facts: tuple[int, ...]
 
 
 def object_form(**properties: Any) -> dict[str, Any]:  # noqa: ANN401 - what JSON schema has for each
-    """The JSON schema of an object with just these properties, in every server's dialect."""
+    """The JSON schema of an object with exactly these properties, in a form that every server accepts."""
     return {
         "type": "object", "properties": properties, "required": [*properties], "additionalProperties": False,
     }  # fmt: skip
 
 
 def read_object(reply: str) -> dict[str, Any]:
-    """The JSON object of a model's answer, fenced or with words around it; raises ValueError where there is none."""
+    """The JSON object in a model's answer, fenced or with words around it; raises ValueError if there is none."""
     try:
         found = json.loads(reply[reply.index("{") : reply.rindex("}") + 1])
     except RecursionError:
@@ -86,9 +86,9 @@ If `corrections` are there, an earlier answer was refused for these reasons: do 
 
 
 def fact_line(fact: Fact, names: Sequence[str] = ()) -> str:
-    """A fact as a model is to read it: its days, the names of whom it is about, its words.
+    """A fact as given to a model: its days, the given names, its words.
 
-    Marks of Markdown are left out: a model would copy them.
+    Markdown markup is removed: a model would copy it.
     """
     text = re.sub(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]", r"\1", one_line(fact.text))
     text = re.sub(r"!?\[([^\[\]]*)\]\([^()\s]*\)", r"\1", text)
@@ -101,12 +101,12 @@ def fact_line(fact: Fact, names: Sequence[str] = ()) -> str:
 
 
 def number_facts(facts: Sequence[str]) -> dict[int, str]:
-    """The facts a model gets, by number: the first that fit, each cut to `FACT_CHARACTERS`."""
+    """The facts given to the model, by number: the first that fit, each cut to `FACT_CHARACTERS`."""
     given: dict[int, str] = {}
     room = float(FACTS_TOKENS)
     for number, fact in enumerate(facts, 1):
         text = fact[:FACT_CHARACTERS]
-        # Three letters of ASCII a token, one of any other script, and 8 around them.
+        # Estimate: a token per three ASCII characters or one other character, and 8 per fact for what surrounds it.
         room -= 8 + sum(1 / 3 if character.isascii() else 1 for character in text)
         if room < 0:
             break
@@ -115,7 +115,7 @@ def number_facts(facts: Sequence[str]) -> dict[int, str]:
 
 
 def messages(subject: str, given: Mapping[int, str], what: str, wrong: Sequence[str] = ()) -> Messages:
-    """What a model is asked: instructions apart from the data; `wrong` is what the last answer did wrong."""
+    """The messages for the model, instructions separate from the data; `wrong` lists the last answer's faults."""
     facts = [{"n": number, "text": text} for number, text in given.items()]
     data = {"subject": subject, "about": what, "facts": facts} | ({"corrections": [*wrong][:5]} if wrong else {})
     limits = {"most": MAX_SENTENCES, "each": SENTENCE_CHARACTERS, "all": MAX_CHARACTERS, "cited": MAX_CITED}
@@ -137,13 +137,13 @@ _MARKS = re.compile(
 
 
 def checked(sentence: CitedSentence, given: Mapping[int, str], names: Sequence[str]) -> CitedSentence:
-    """A sentence about somebody of these names, with only those citations in which a reader finds some of it again.
+    """Check a sentence about somebody with these names, and keep only the citations that it shares enough words with.
 
-    Raises ValueError, with a short reason, for one that may not stand on a page.
+    Raises ValueError, with a short reason, if the sentence may not go on a page.
     """
     text, facts = sentence
     strange = [number for number in facts if number not in given]
-    # Control characters hide what is there, or turn the line round.
+    # Control characters can hide text or reverse its direction.
     is_hidden = any(unicodedata.category(char).startswith(("C", "Zl", "Zp")) for char in text)
     for is_wrong, what in (
         (len(text) > SENTENCE_CHARACTERS, f"it has {len(text)} characters, over {SENTENCE_CHARACTERS}"),
@@ -167,7 +167,7 @@ def checked(sentence: CitedSentence, given: Mapping[int, str], names: Sequence[s
 def read_answer(
     reply: str, given: Mapping[int, str], names: Sequence[str]
 ) -> tuple[tuple[CitedSentence, ...], Sequence[str]]:
-    """The sentences of an answer that may stand on a page, each once, and why the others may not."""
+    """The sentences of an answer that may go on a page, each once, and why the others may not."""
     try:
         rows = [(row["text"], row["facts"]) for row in read_object(reply)["sentences"]]
         is_form = all(isinstance(text, str) and all(type(n) is int for n in facts) for text, facts in rows)
@@ -190,10 +190,10 @@ _DAY = re.compile(r"(\d{4})-(0[1-9]|1[0-2])-\d\d")
 
 
 def ungrounded(text: str, sources: Sequence[str], all_facts: Iterable[str] = ()) -> Iterator[str]:
-    """The numbers and names of a sentence that stand in none of its sources, a few words each.
+    """Describe each number and name of a sentence that occurs in none of its sources.
 
-    A day (2025-11-27) says its month and year too. The word that a sentence begins with is no name where it is a stop
-    word, or some fact writes it in small letters.
+    A date (2025-11-27) also counts as its month's name and its year. The first word of a sentence is not a name if it
+    is a stop word or some fact has it in lower case.
     """
     dated = (_DAY.sub(lambda day: f"{day[0]} {MONTH_NAMES[int(day[2]) - 1]} {day[1]}", source) for source in sources)
     known = "\0".join(f" {' '.join(map(_folded, _WORD.findall(source)))} " for source in dated)
@@ -214,7 +214,7 @@ def ungrounded(text: str, sources: Sequence[str], all_facts: Iterable[str] = ())
 
 
 def _folded(word: str) -> str:
-    """A word without the ending of a genitive, a number without its thousands' commas."""
+    """A word case-folded and without a genitive ending; a number without thousands separators."""
     word = unicodedata.normalize("NFKC", word).casefold().replace("’", "'").removesuffix("'s").removesuffix("'")
     return word.replace(",", "") if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", word) else word
 
@@ -223,14 +223,14 @@ def _folded(word: str) -> str:
 
 
 class ModelWriter:
-    """Writes the summaries of pages with one model; server and run begin with the first page."""
+    """Writes page summaries with one model; it connects, and the run's time starts, at the first request."""
 
     def __init__(
         self, to: Endpoint, environ: Mapping[str, str], config: Config,
         clock: Callable[[], float], sleep: Callable[[float], None],
     ) -> None:  # fmt: skip
         self.method = to.name
-        """How a page's frontmatter names it: `ollama/llama3.2`."""
+        """The model's name in a page's frontmatter: `ollama/llama3.2`."""
         self._to, self._environ, self._clock, self._sleep = to, environ, clock, sleep
         self._page_seconds, self._run_seconds = config.reflect_deadline_seconds, config.reflect_run_deadline_seconds
         self._server: ModelServer | None = None
@@ -238,16 +238,16 @@ class ModelWriter:
 
     @property
     def is_over(self) -> bool:
-        """Whether the time of the run is used up."""
+        """Whether the run's time is used up."""
         return self._until is not None and self._clock() >= self._until
 
     def write(
         self, names: Sequence[str], facts: Sequence[str], what: str = "what is known of the subject"
     ) -> tuple[CitedSentence, ...]:
-        """Sentences about somebody of these names that cite `facts`, as many of them as it reads, by numbers from 1.
+        """Write sentences about somebody with these names, citing `facts` (as many as the model is given) from 1.
 
-        A sentence that does not pass the checks is dropped; none for no facts. Raises RemoteError: "unusable" where
-        none passed, twice.
+        Sentences that fail the checks are dropped; without facts the result is empty. Raises RemoteError, of kind
+        "unusable" if none passed in TRIES attempts.
         """
         given = number_facts(facts)
         wrong: Sequence[str] = ()
@@ -262,14 +262,14 @@ class ModelWriter:
         raise RemoteError(said, "If this goes on, use another model.", "unusable")
 
     def ask(self, messages: Messages, form: Mapping[str, Any]) -> str:
-        """What the model answers to a question, which should be JSON of the schema `form`; raises RemoteError.
+        """Ask the model a question; the answer should be JSON of the schema `form`. Raises RemoteError.
 
-        Half of the run's time is left to its pages.
+        Half of the run's time is reserved for its pages.
         """
         return self._reply(messages, form, kept_seconds=self._run_seconds / 2)
 
     def check(self) -> None:
-        """Whether server and model are there; raises RemoteError."""
+        """Raise RemoteError unless the server answers and has the model."""
         with closing(self._connect()) as server:
             server.find_model()
 
@@ -285,7 +285,7 @@ class ModelWriter:
         return server_of(self._to, self._to.key(self._environ), self._page_seconds)
 
     def _reply(self, asked: Messages, form: Mapping[str, Any], kept_seconds: float = 0.0) -> str:
-        """What the model answers in the time of a page; raises RemoteError where only `kept_seconds` are left."""
+        """The model's answer within one page's deadline; raises RemoteError if the run has only `kept_seconds` left."""
         from vault_memory.embedding.model_clients import retry, within
 
         now = self._clock()
@@ -310,7 +310,7 @@ def configured_writer(
     config: Config, environ: Mapping[str, str] | None = None, clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> ModelWriter | None:  # fmt: skip
-    """The writer that the settings name, if any, for one run."""
+    """The writer for one run, if the settings name a model."""
     environ = os.environ if environ is None else environ
     to = reflect_endpoint(config, environ)
     return ModelWriter(to, environ, config, clock, sleep) if to else None

@@ -1,11 +1,11 @@
-"""How opinions stand on a page, with their course and evidence; and what moved since it was written. Pure.
+"""Lays out opinions on a page, with trend and evidence, and finds what moved since the page was written. Pure.
 
 - **.85** Prefers concise replies on WhatsApp — [[2025-11-27]] L14
   - ▅▆▇ rising from .70, last on 27 November 2025
   - for: Skips messages that need scrolling — [[2025-11-11]] L36
 
-What was before is what the page said, a person's own edits in it; so nothing is kept for it, and an opinion whose
-number stands as it stood has not moved.
+The previous state is what the page said, including the user's edits: nothing else is stored, and an opinion whose
+number is unchanged has not moved.
 """
 
 import re
@@ -25,10 +25,10 @@ from vault_memory.text.calendar_days import long_day
 BLOCK = "opinions"
 
 PAGE_TOKENS = 4000
-"""What a page of opinions may cost; those that are least sure, and oldest, are folded away first."""
+"""The limit of the page of opinions; the least certain, then the oldest, are folded away first."""
 
 OPINION_TOKENS = 12
-"""No opinion with its citation costs less."""
+"""The least that an opinion with its citation costs."""
 
 _STATED = re.compile(r"[-*+] \*\*[^*]+\*\* (?P<text>\S.*)")
 
@@ -37,13 +37,13 @@ BY_HAND = "set by hand"
 GONE = "no note says so any more"
 
 MAX_FACTS = {"for": 3, "against": 3, "related": 1}
-"""So many facts are named that speak for an opinion, against it or unclearly."""
+"""How many facts are listed that support an opinion, contradict it or are merely related."""
 
 
 def page(opinions: Sequence[HeldOpinion], context: PageContext, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
-    """The block of opinions.md: by whom they are about, those with most opinions first.
+    """The block of opinions.md, grouped by subject, those with most opinions first.
 
-    Of too many those that hold have room, then the surest, and of those as sure the newest.
+    If there are too many, current opinions come before superseded ones, then the surest, then the newest.
     """
     if not opinions:
         return ()
@@ -71,7 +71,7 @@ def _title(subject: str, context: PageContext) -> str:
 
 
 def entry(opinion: HeldOpinion, context: PageContext, is_short: bool = False) -> Iterator[Line]:
-    """One opinion with its course and what speaks for and against it; in short only the newest of that."""
+    """One opinion with its trend and the evidence for and against it; if `is_short`, only the newest of each."""
     name, of = fact_name(opinion.statement.key), fact_name(opinion.statements[0].key)
     belief, day = opinion.belief, opinion.updated
     yield Line(f"- **{decimal(belief.rounded)}** {_cited_words(opinion.statement, context)}", (opinion.statement.key,))
@@ -91,7 +91,7 @@ def entry(opinion: HeldOpinion, context: PageContext, is_short: bool = False) ->
 
 
 def _newest_of_each(facts: Sequence[Fact], context: PageContext) -> list[Fact]:
-    """The newest of those that say the same on a page, newest first."""
+    """The facts newest first; of those that read the same on a page, only the newest."""
     ordered = sorted(facts, key=timeline_key)
     newest = {fact_text.readable(fact.text, context.exists).casefold(): fact for fact in ordered}
     return sorted(newest.values(), key=timeline_key, reverse=True)
@@ -111,7 +111,7 @@ def decimal(value: float) -> str:
 
 
 class Move(NamedTuple):
-    """One opinion: its confidence before (None: it was not there) and after (None: it is no more), and why."""
+    """One opinion's change: its confidence before (None: it is new) and after (None: it is gone), and why."""
 
     statement: str
     before: float | None
@@ -121,7 +121,7 @@ class Move(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """An opinion as a page tells it: the number, the words, the facts told of it, and which it is, if any by now."""
+    """An opinion as shown on a page: its number, its words, the facts listed, and the current opinion, if any."""
 
     number: float
     text: str
@@ -134,7 +134,7 @@ class _Entry(NamedTuple):
 
 
 def summarize_moves(moves: Sequence[Move]) -> str:
-    """`2 opinions moved, 1 new`; "" where there is none."""
+    """`2 opinions moved, 1 new`; "" if there are none."""
     kinds = Counter("new" if one.before is None else "gone" if one.after is None else "moved" for one in moves)
     return counted_each("opinion", ((kinds[what], what) for what in ("moved", "new", "gone")))
 
@@ -142,13 +142,13 @@ def summarize_moves(moves: Sequence[Move]) -> str:
 def find_moves(
     was: Sequence[Line], lines: Sequence[Line], opinions: Sequence[HeldOpinion], cite: Callable[[Fact], str]
 ) -> list[Move]:
-    """What becomes of the opinions held from one block of their page to the next.
+    """How opinions changed from one block of their page to the next.
 
-    What moved comes first, the farthest first, then what is new, the surest first, then what is gone.
+    Those that moved come first, largest move first; then new ones, surest first; then those that are gone.
     """
     of_key: dict[int | str, HeldOpinion] = {fact.key: one for one in opinions for fact in one.statements}
     after = _entries(lines, of_key)
-    # Where what was written last is not known, a statement is known by its words.
+    # If the last written text is not known, a statement is identified by its words.
     of_key |= {entry.text: entry.opinion for entry in after.values() if entry.opinion}
     before = _entries(was, of_key)
     moved, new = list[Move](), list[Move]()
@@ -162,13 +162,13 @@ def find_moves(
             new.append(Move(entry.text, None, entry.number, _when("told", last, cite), (last,)))
     moved.sort(key=lambda move: -abs((move.after or 0) - (move.before or 0)))
     new.sort(key=lambda move: -(move.after or 0))
-    still = after.keys() | {str(opinion.statements[0].key) for opinion in opinions}  # what has no room is not gone
+    still = after.keys() | {str(opinion.statements[0].key) for opinion in opinions}  # folded away is not gone
     gone = [Move(entry.text, entry.number, None, GONE) for name, entry in before.items() if name not in still]
     return [*moved, *new, *gone]
 
 
 def _entries(lines: Sequence[Line], opinions: Mapping[int | str, HeldOpinion]) -> dict[str, _Entry]:
-    """The opinions of a block by their names; `opinions` by the keys of their statements, else by their words."""
+    """The opinions of a block by name; `opinions` has them by the keys of their statements, else by their words."""
     found: dict[str, _Entry] = {}
     for at, line in enumerate(lines):
         match, number = _STATED.match(line.text), leading_confidence(line.text)
@@ -185,7 +185,7 @@ def _entries(lines: Sequence[Line], opinions: Mapping[int | str, HeldOpinion]) -
 def _why(
     before: _Entry, number: float, opinion: HeldOpinion, cite: Callable[[Fact], str]
 ) -> tuple[str, tuple[Fact, ...]]:
-    """What moved an opinion to a number: the newest fact that speaks for it, where the page did not tell that yet."""
+    """What moved an opinion to a number: the newest fact that explains it, unless the page already listed that."""
     is_up = number > before.number
     stated = opinion.statements[-1].confidence
     for verb, facts in (
@@ -193,7 +193,7 @@ def _why(
         (f"told again{f' as {decimal(stated)}' if stated else ''}", opinion.statements if before.told else ()),
     ):
         newest, since = facts[-1] if facts else None, opinion.since
-        # All that was before a number that a person gave is in that.
+        # A number set by hand already reflects everything up to its day.
         is_counted = not opinion.is_given or (newest and newest.day and since and newest.day > since)
         if newest and newest.key not in before.told and is_counted:
             return _when(verb, newest, cite), (newest,)

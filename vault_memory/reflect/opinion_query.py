@@ -1,6 +1,6 @@
-"""Opinions as a person or a program asks for them: those of reflect's page, with all that they rest on.
+"""Answers queries for opinions: the same opinions as on reflect's page, with all their evidence.
 
-Nothing is written, and no page need be there.
+It writes nothing and needs no page to exist.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from vault_memory.text.scope_syntax import GLOBAL
 
 @dataclass(frozen=True)
 class Moment:
-    """How sure one was, 0..1, at the end of a day."""
+    """The confidence, 0..1, at the end of a day."""
 
     date: str
     confidence: float
@@ -28,9 +28,9 @@ class Moment:
 
 @dataclass(frozen=True)
 class Opinion:
-    """An opinion as `opinions@1` has it: facts newest first, confidences rounded to .05, `history` oldest first.
+    """An opinion in the format `opinions@1`: facts newest first, confidences rounded to .05, `history` oldest first.
 
-    `evidence` is every place it was written. One that is private to a scope is weighed with what that scope sees.
+    `evidence` is every place it was written. An opinion private to a scope is weighed by the facts that scope sees.
     """
 
     statement: str
@@ -45,19 +45,19 @@ class Opinion:
     history: Sequence[Moment] = ()
     sparkline: str = ""
     updated: str | None = None
-    """The day of the newest fact that it rests on."""
+    """The day of the newest statement, support or contradiction."""
     set_by_hand: str | None = None
-    """The day from which the user's own confidence counts."""
+    """The day of the confidence that the user set by hand, if any."""
     weighed: bool = True
-    """Always true; `opinions@1` has it for its readers' sake."""
+    """Always true; kept for compatibility with readers of `opinions@1`."""
     scope: str = GLOBAL
 
 
 def query_opinions(jobs: PageJobs, entity: str | None = None) -> list[Opinion]:
-    """The opinions held (those about one entity), surest first; behind them those that hold no longer."""
+    """The opinions, or with `entity` those about it: surest first, superseded ones last."""
     names, public = Names(jobs.store), Names(jobs.store.public())
     by_all, by_some = (each.canonical(entity) if entity else None for each in (public, names))
-    # What stands, or has no room, on the page that is for everybody; and what is stated in some scope.
+    # The public opinions, on their page or folded away there; and those stated in some scope.
     shared = beliefs.find_opinions(jobs.fact_set.facts, jobs.opinion_inputs, by_all)
     found = [*((opinion, GLOBAL) for opinion in shared), *_private(jobs, names, by_some)]
     parts = ((one.statements, one.supports, one.contradicts, one.related) for one, _ in found)
@@ -69,7 +69,7 @@ def query_opinions(jobs: PageJobs, entity: str | None = None) -> list[Opinion]:
 
 
 def _private(jobs: PageJobs, names: Names, about: str | None) -> Iterator[tuple[HeldOpinion, str]]:
-    """What is stated in some scope, weighed by the facts that this scope sees."""
+    """The opinions stated in each private scope, weighed by the facts that scope sees."""
     scopes = note_queries.scopes_of_opinions(jobs.store)
     if not scopes:
         return
@@ -85,10 +85,10 @@ def _private(jobs: PageJobs, names: Names, about: str | None) -> Iterator[tuple[
 
 
 def _lines(jobs: PageJobs, names: Names, facts: Iterable[Fact]) -> dict[tuple[str, int], FactLine]:
-    """These facts as they stand in their notes, by place; each with what took its place."""
+    """These facts as written in their notes, by path and line; each with what superseded it."""
     known = {(fact.path, fact.line): fact for fact in facts}
     bullets = [_line(fact) for fact in known.values() if not fact.is_inferred]
-    inferred = [_line(fact) for fact in known.values() if fact.is_inferred]  # what nobody wrote down claims nothing
+    inferred = [_line(fact) for fact in known.values() if fact.is_inferred]  # inferred facts make no claims
     every = [*marked(jobs.store, names, bullets, jobs.asked.today), *inferred]
     return {(line.path, line.start_line): line for line in every}
 
@@ -108,7 +108,7 @@ def _opinion(
     statement = lines[opinion.statement.path, opinion.statement.line]
 
     def newest_first(facts: Sequence[Fact]) -> list[FactLine]:
-        """Newest first; what has no day comes last."""
+        """Newest first; undated facts last."""
         ordered = sorted(facts, key=lambda f: (-f.day.toordinal() if f.day else 0, f.path, f.line))
         return [lines[fact.path, fact.line] for fact in ordered]
 
@@ -131,7 +131,7 @@ def _opinion(
 
 
 def _history(opinion: HeldOpinion) -> tuple[Moment, ...]:
-    """How sure one was from the day of the prior on, if nothing older moved it."""
+    """The confidence over time, starting with the prior unless older evidence moved it."""
     days = opinion.belief.history
     start = opinion.since.toordinal() if opinion.since else None
     first = [(start, opinion.belief.prior)] if start and (not days or start < days[0][0]) else []

@@ -1,7 +1,7 @@
-"""Turns the facts of a vault into the drafts of its pages: which pages there are, and what each is made from.
+"""Decides which pages the facts of a vault make, and drafts each from the facts that belong on it.
 
-A page is made from the facts that belong on it alone: a signature of those tells whether it can have changed, and only
-then it is drafted. This reads the index and writes nothing.
+A page depends on those facts alone: a signature of them tells whether it can have changed, and only then is it drafted
+again. This reads the index and writes nothing.
 """
 
 import hashlib
@@ -36,21 +36,21 @@ from vault_memory.text.calendar_days import PERIODS, Period, finer, period_of
 from vault_memory.text.output import plural
 
 VERSION = 11
-"""Raise it whenever the same facts would make another page: every page is then looked at again."""
+"""Increment whenever the same facts would make a different page: every page is then drafted again."""
 
 OPINIONS_ON_A_PAGE = 5
-"""An entity's page tells so many opinions, in short; that of opinions has the rest."""
+"""An entity's page shows at most this many opinions, in short form; the page of opinions has the rest."""
 
 
 @dataclass(frozen=True)
 class ReflectRequest:
-    """What a person asks of a reflect; `now` is aware."""
+    """The options of a reflect; `now` is timezone-aware."""
 
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     since: date | None = None
-    """Only pages that facts recorded since this day touch."""
+    """Only pages with a fact recorded on or after this day."""
     only: tuple[str, ...] = ()
-    """Which kinds of pages; none named: all."""
+    """Which kinds of pages; empty means all."""
     dry_run: bool = False
     force: bool = False
 
@@ -60,8 +60,8 @@ class ReflectRequest:
 
 
 class Subject(NamedTuple):
-    """What a configured model may write of on a page: whom or what it is about, and the facts that belong there, told
-    or folded away. `tokens` is the limit of the page, `slug` the entity's, if it is one's."""
+    """What a model writes about on a page: the name of its subject, and the page's facts, shown or folded away.
+    `tokens` is the page's limit; `slug` is the entity's, if the page is about one."""
 
     name: str
     what: str
@@ -71,26 +71,25 @@ class Subject(NamedTuple):
 
 
 NO_SUBJECT = Subject("", "", (), 0)
-"""Of a page on which no model writes."""
+"""The subject of a page without a model's paragraph."""
 
 
 class PageJob(NamedTuple):
-    """A page that facts make: what would have to change for it to change, and how to draft it, maybe with a paragraph
-    that a model wrote."""
+    """A page to make: a signature of what it depends on, and how to draft it, given a model's paragraph or none."""
 
     path: str
     signature: bytes
     draft: Callable[[Sequence[Line]], Draft | None]
     subject: Subject = NO_SUBJECT
     without: str = ""
-    """Why there is no page, where these facts make none."""
+    """The reason to give if the facts turn out not to make a page."""
 
 
 class PageJobs:
-    """The pages that the facts of a vault make as of a day.
+    """The pages that the facts of a vault make, as of a day.
 
-    `removed` are the pages that are not made, for a person removed them; `holds_block` tells whether a note holds the
-    block of an entity's page, wherever it lies; `ask` asks the configured model.
+    `removed` are pages not to recreate because the user removed them; `holds_block` tells whether a note, in any
+    folder, contains the block of an entity's page; `ask` asks the configured model.
     """
 
     def __init__(
@@ -105,9 +104,9 @@ class PageJobs:
         self._stems = lru_cache(1 << 17)(lambda text: tuple(self._lexicon.stems(text)))
         self._paths = note_queries.note_paths(store)
         self._open_paths = note_queries.note_paths(public)
-        """The notes that everybody may read: what a page names, links or leaves out hangs on no other."""
+        """The notes that everybody may read: what a page names, links or omits depends only on these."""
         self.unmade: list[str] = []
-        """The pages that would be made, had nobody removed them."""
+        """Pages that are not recreated because the user removed them."""
         self.fact_set = fact_set.read(store, self._names, asked.today)
         self.by_key = {fact.key: fact for fact in self.fact_set.facts}
         self._by_day: dict[date, list[Fact]] = defaultdict(list)
@@ -117,13 +116,13 @@ class PageJobs:
                 self._by_day[when].append(fact)
             for slug in fact.about:
                 self._about[slug].append(fact)
-        known = self._summary_paths  # of others there is nothing to tell, whatever stands there
+        known = self._summary_paths  # any other note there summarises no known period
         self._made = {link_name(path) for path in self._open_paths if path in known}
 
     def jobs(self) -> Iterator[PageJob]:
-        """The pages that the facts make; summaries first, the finer before the coarser, for others link them.
+        """The pages that the facts make; summaries first, finer periods before coarser, since other pages link to them.
 
-        A job must be done, or its page left as it is, before the next one is asked for.
+        Finish or skip each job before requesting the next.
         """
         jobs = {"summaries": self._summaries, "entities": self._entities, "opinions": self._opinions}
         for job in chain.from_iterable(make() for kind, make in jobs.items() if kind in self._wanted):
@@ -137,9 +136,9 @@ class PageJobs:
         return self.asked.only or REFLECTED
 
     def stale_pages(self) -> Iterator[Draft]:
-        """The pages that an earlier run may have made, as they are to be where no fact belongs on them."""
+        """Drafts that empty pages an earlier run may have made, to use where no fact belongs on them any more."""
         layout = self._layout
-        # What was summed up once stays so where the clock is set back to before its end.
+        # A summary stays even if the clock is set back to before the end of its period.
         running = {layout.summary(period.name) for period in self._periods.keys() - self._closed.keys()}
         for path in self._paths if self.asked.since is None else ():
             if path in running:
@@ -150,7 +149,7 @@ class PageJobs:
                 yield Draft(path, entity_page.BLOCK, (NOTHING_LEFT,), "")
 
     def notices(self) -> Iterator[PageProblem]:
-        """What keeps facts off the page on which somebody looks for them."""
+        """Problems that keep facts off the page where the user would look for them."""
         for slug, paths in self._names.claimed.items():
             why = f"{' and '.join(paths)} have the same alias `{slug}`: facts about @{slug} are on none of their pages."
             yield PageProblem(paths[0], why, "Leave it to one of them, or write full names.")
@@ -163,8 +162,8 @@ class PageJobs:
 
     @cached_property
     def _signs(self) -> dict[int, str]:
-        """All of each fact that a page may tell, but for its line, which moves, and its tier, which the clock does."""
-        found: dict[int, str] = {}  # by id: hashing a fact of fifteen fields costs more than all else here
+        """All that pages may show of each fact, except its line, which moves, and its tier, which depends on today."""
+        found: dict[int, str] = {}  # by id: hashing a fact of fifteen fields costs more than everything else here
         for fact in self.fact_set.facts:
             named = [self._cite.target(fact.path), *map(self._link_entity, fact.about)]
             linked = [self.is_linked(target) for target in LINKED.findall(fact.text)]
@@ -243,37 +242,37 @@ class PageJobs:
 
     @cached_property
     def slugs_in(self) -> Callable[[str], Sequence[str]]:
-        """Finds the entities that a text names."""
-        # Who is to have a page is called by its name already now: with the page there, nothing is to change.
+        """A function that finds the entities named in a text."""
+        # Pages yet to be made already count as names, so that nothing changes once they exist.
         pages = self._open_pages.items()
         forms = ((form, slug) for slug, path in pages for form in (*self._names.forms(slug), link_name(path)))
         names = fact_text.NameIndex(forms, lambda: (fact.text for fact in self.fact_set.facts))
         return lambda text: names.slugs(text, self._names.canonical)
 
     def note_page(self, path: str) -> None:
-        """Note that a summary has its page, so that others may link it."""
+        """Note that a summary has a page, so that others may link to it."""
         if path.startswith(self._layout.summaries):
             self._made.add(link_name(path))
 
-    # --- what there is -------------------------------------------------------------------------------------------
+    # --- pages, periods and opinions -----------------------------------------------------------------------------
 
     @cached_property
     def _pages(self) -> dict[str, str]:
-        """The page of each entity that has one or is to have one, by slug; a private one is kept up to date, too."""
+        """The page of each entity that has or will get one, by slug; a private page is kept up to date as well."""
         private = sorted({*self._paths}.difference(self._open_paths), reverse=True)
         named = {entities.slug(link_name(path)): path for path in private if path.startswith(self._layout.entities)}
         return self._open_pages | {slug: path for slug, path in named.items() if slug not in self._standing}
 
     @cached_property
     def _standing(self) -> dict[str, str]:
-        """The open pages of entities that are there, by slug, also where somebody moved one out of their folder."""
+        """The existing public pages of entities, by slug, including those that were moved out of their folder."""
         noted = {slug: self._names.note(slug) for slug in self._about.keys() - self._names.pages.keys()}
         moved = {slug: path for slug, path in noted.items() if path and not path.startswith(f"{self._layout.bank}/")}
         return self._names.pages | {slug: moved[slug] for slug in sorted(moved) if self._holds_block(moved[slug])}
 
     @cached_property
     def _open_pages(self) -> dict[str, str]:
-        """The pages of entities that others link, by slug: those that would be there if no note were private."""
+        """The pages of entities that other pages may link to, by slug: as they would be if no note were private."""
         taken = {entities.slug(link_name(path)) for path in self._open_paths} | self._names.claimed.keys()
         found = dict(self._standing)
         for slug, about in self._about.items():
@@ -289,15 +288,15 @@ class PageJobs:
 
     @cached_property
     def _closed(self) -> dict[Period, list[Fact]]:
-        """The periods that are over, each with the facts of its days."""
+        """The periods that have ended, each with the facts of its days."""
         over = ((period, days) for period, days in self._periods.items() if period.end < self.asked.today)
         return {period: [fact for day in days for fact in self._by_day[day]] for period, days in over}
 
     @cached_property
     def _periods(self) -> dict[Period, list[date]]:
-        """The weeks, months and years with a fact in them, each with its days."""
+        """The weeks, months and years that contain a fact, each with the days of its facts."""
         found: dict[Period, list[date]] = {}
-        for kind in PERIODS:  # the finer come first, so that who writes them in turn can link them
+        for kind in PERIODS:  # finer periods first, so that coarser pages can link to them
             for day in sorted(self._by_day):
                 found.setdefault(period_of(day, kind), []).append(day)
         return found
@@ -313,7 +312,7 @@ class PageJobs:
             stems=self._stems,
             idle=self._lexicon.idle,
             by_hand=self.feedback.given,
-            known=self._known_verdicts if self._has_model else {},  # else what one said of opinions counts no more
+            known=self._known_verdicts if self._has_model else {},  # without a model its old verdicts do not count
             ask=self._ask,
             own_list=self._layout.opinions,
         )
@@ -328,8 +327,8 @@ class PageJobs:
         return (slug.replace("-", " "), *dict.fromkeys(names))
 
     def changed_verdicts(self) -> tuple[list[tuple[int, int, int]], list[tuple[int, int]]]:
-        """What a model said anew that facts mean for statements, by the hashes of both, and what nobody asks now."""
-        if "opinions" not in self.__dict__:  # nobody looked at them
+        """A model's new verdicts, with the hashes of statement and fact, and the pairs whose verdicts are not used."""
+        if "opinions" not in self.__dict__:  # not computed in this run
             return [], []
         known, found = self._known_verdicts.keys(), self.opinion_inputs.verdicts
         return [(*pair, found[pair]) for pair in found.keys() - known], list(known - found.keys())
@@ -345,16 +344,16 @@ class PageJobs:
     def _newer(self, about: Iterable[Fact]) -> list[Fact]:
         return [self.by_key[fact.succeeded_by] for fact in about if fact.succeeded_by in self.by_key]
 
-    # --- how it is told ------------------------------------------------------------------------------------------
+    # --- names and links -----------------------------------------------------------------------------------------
 
     @cached_property
     def _cite(self) -> Citations:
-        cited = {fact.path for fact in self.fact_set.facts}  # also of a private note, for a line of it may be open
+        cited = {fact.path for fact in self.fact_set.facts}  # private notes too: a line of one may be public
         return Citations({*self._open_paths, *cited, *self._open_pages.values(), *self._may_come})
 
     @cached_property
     def _may_come(self) -> set[str]:
-        """The pages that a run may add: what is written must be the same before they are there and after."""
+        """The pages that a run may add: links must be written the same before and after these exist."""
         layout = self._layout
         return self._summary_paths | {layout.world, layout.experience, layout.opinions, layout.proposals}
 
@@ -366,11 +365,11 @@ class PageJobs:
     def _targets(self) -> set[str]:
         paths = {*self._open_paths, *self._open_pages.values()} - self._may_come
         found = {name.casefold() for path in paths for name in (link_name(path), path.removesuffix(".md"))}
-        # A name that a page of ours has, or may have, as well leads to one of two.
+        # A name that a generated page also has, or may get, is ambiguous.
         return found - {link_name(path).casefold() for path in self._may_come}
 
     def is_linked(self, target: str) -> bool:
-        """Whether a link of this name leads to a note."""
+        """Whether a link to this name leads to a note."""
         return target.strip().removesuffix(".md").casefold() in self._targets
 
     @cached_property
@@ -386,7 +385,7 @@ class PageJobs:
         )
 
     def name(self, slug: str) -> str:
-        """What an entity is called."""
+        """The display name of an entity."""
         return self._names.shown(slug) or self.fact_set.speakers.get(slug) or slug
 
     def _link_entity(self, slug: str) -> str:
@@ -394,5 +393,5 @@ class PageJobs:
         return self._cite.named(path, link_name(path)) if path else self.name(slug)
 
     def forms(self, slug: str) -> Sequence[str]:
-        """All that an entity is called by."""
+        """All names of an entity."""
         return self._names.forms(slug) if slug else ()

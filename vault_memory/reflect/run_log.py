@@ -1,6 +1,6 @@
-"""Keeps how a vault's last reflect and capture here ended, and which night was seen to; holds the lock of page writers.
+"""Records how a vault's last reflect, capture and nightly run on this device ended; provides the page writers' lock.
 
-That lies in small files in the user's data folder; no words of a note are among it.
+The records are small files in the user's data folder and contain no text of any note.
 """
 
 import contextlib
@@ -17,12 +17,12 @@ from vault_memory.startup import user_folder, vault_id
 from vault_memory.vault import locations
 
 REFLECT = "reflect"
-"""What a run is called in the log, and in the undo history."""
+"""The kind of a reflect run in the undo history."""
 
 
 class NightlyRun(NamedTuple):
-    """How far the nightly reflect has come: `seen_to` is the last local day that needs none any more, at the `time`;
-    `ran` is when it last ran and `ok` whether that went well, both None before the first time."""
+    """The state of the nightly reflect, set for `time`: `seen_to` is the last local day that needs no more runs; `ran`
+    is when it last ran and `ok` whether it succeeded, both None before the first run."""
 
     time: str
     seen_to: date
@@ -31,8 +31,8 @@ class NightlyRun(NamedTuple):
 
 
 class ReflectEnd(NamedTuple):
-    """How a reflect ended, whoever asked for it: pages written and skipped, and why the first of those was, or why it
-    did not come to its end (not `ok`). `run` names what it wrote ("" when it wrote nothing)."""
+    """How a reflect ended, however it was started: pages written and skipped; `why` the first was skipped or, if not
+    `ok`, why the run failed. `run` is its name for undo ("" if it wrote nothing)."""
 
     at: datetime
     pages: int = 0
@@ -40,16 +40,16 @@ class ReflectEnd(NamedTuple):
     why: str = ""
     next_step: str = ""
     proposals: int | None = None
-    """How many wait for an answer; None where that was not looked at."""
+    """How many proposals are open; None if they were not examined."""
     run: str = ""
     ok: bool = True
     undone: bool = False
-    """Whether what it wrote, or what it found written, was taken back since."""
+    """Whether the latest reflect that wrote something has been undone since."""
 
 
 class CaptureEnd(NamedTuple):
-    """How a capture ended, whoever asked for it: facts written, statements proposed, and proposals without an answer;
-    or why it did not come to its end (not `ok`)."""
+    """How a capture ended, however it was started: facts written, statements proposed and proposals still open; or, if
+    not `ok`, why it failed."""
 
     at: datetime
     written: int = 0
@@ -61,7 +61,7 @@ class CaptureEnd(NamedTuple):
 
 
 def without_quotes(path: str, why: str) -> str:
-    """Why a page was skipped, with its path, and without the words of a note that it may quote."""
+    """The reason a page was skipped, with its path, and with any quoted note text elided."""
     said = re.sub('".*"', '"…"', why, flags=re.DOTALL)
     return said if path in said else f"{path}: {said}"
 
@@ -82,14 +82,14 @@ _READERS: Mapping[str, Callable[[str], date]] = {"at": _moment, "ran": _moment, 
 
 
 class RunLog:
-    """What is known of one vault's reflects; a file that is missing or damaged holds nothing."""
+    """The log of one vault's runs; a missing or damaged file counts as empty."""
 
     def __init__(self, root: Path, environ: Mapping[str, str] | None = None) -> None:
         data = Path(user_folder("data", os.environ if environ is None else environ))
         self.file = data / "runs" / f"{vault_id(root)}.json"
 
     def last(self, kind: type[E]) -> E | None:
-        """How the last run of a kind ended; None where none is known of."""
+        """How the last run of a kind ended; None if none is recorded."""
         try:
             kept: dict[str, Any] = dict(self._read()[_NAMES[kind]])
             kept.update((name, read(kept[name])) for name, read in _READERS.items() if kept.get(name))
@@ -98,7 +98,7 @@ class RunLog:
             return None
 
     def note(self, end: NightlyRun | ReflectEnd | CaptureEnd) -> None:
-        """Keep how a run ended, in the place of the last one of its kind."""
+        """Record how a run ended, replacing the last record of its kind."""
         with contextlib.suppress(OSError, VaultMemoryError), locations.writer_lock(self.file, 1.0):
             part = self.file.with_name(f"{self.file.name}.part")
             part.unlink(missing_ok=True)
@@ -108,11 +108,11 @@ class RunLog:
 
     @contextlib.contextmanager
     def writing_pages(self) -> Iterator[None]:
-        """Hold the lock of who writes the vault's pages, so that timer, daemon and command line never do it at once.
+        """Hold the lock for writing the vault's pages, so that timer, daemon and command line never write at once.
 
-        Raises BusyError when another process holds it, VaultMemoryError when its folder cannot be written.
+        Raises BusyError if another process holds it, VaultMemoryError if its folder cannot be written.
         """
-        # In the data folder: within the vault a link could lead anywhere.
+        # In the data folder: inside the vault a symbolic link could lead anywhere.
         lock = locations.writer_lock(self.file.with_name(f"{self.file.stem}-pages"), 0.0)
         with contextlib.ExitStack() as stack:
             try:

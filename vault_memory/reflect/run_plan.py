@@ -1,4 +1,4 @@
-"""Plans a run from the index and the pages as they stand: drafts, edits, proposals. It writes no page."""
+"""Plans a reflect run from the index and the current pages: drafts, edits, proposals. It writes no page."""
 
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
 
 class WrittenPage(NamedTuple):
-    """A page that reflect wrote: the signature of its facts, and what has become of it since."""
+    """A page that reflect wrote: the signature of its facts, and its state since."""
 
     signature: bytes
     is_as_written: bool
     is_there: bool
     was_there: bool
-    """Whether it was there after the last run."""
+    """Whether it existed after the last run."""
 
 
 class RunPlanner:
-    """Plans one run; `vault` holds the pages, and `paragraphs` is what a configured model has to say on them.
+    """Plans one run; `paragraphs` adds a configured model's paragraphs to the pages.
 
-    It also makes an edit anew where its page changed meanwhile, and has what the next run is to know. `unread` is a
-    note that cannot be read, and whose facts are not known from before.
+    It also plans an edit again if its page changed in the meantime, and collects what the next run needs to know.
+    `unread` is a note that cannot be read and is not in the index either.
     """
 
     def __init__(
@@ -49,19 +49,19 @@ class RunPlanner:
         self._drafts: dict[str, Draft] = {}
         self.edits: list[Edit] = []
         self.skipped: list[PageProblem] = []
-        """The pages that are left alone."""
+        """The pages left alone, with the reason."""
         self.notices: list[PageProblem] = []
         self.unchanged = 0
         self.orphaned: list[PageLine] = []
-        """Lines of a person's on facts that are gone: each run tells of them for as long as they stand."""
+        """Lines of the user's whose facts are gone: every run reports them for as long as they exist."""
         self.signatures: dict[str, bytes] = {}
         self.untold: dict[str, str] = {}
-        """The pages of periods with too little to tell, each with the reason."""
+        """The summary pages not made for lack of facts, each with the reason."""
         self.proposed: core_proposals.ProposalCounts | None = None
         self.gone = frozenset[str]()
-        """The pages that stood after the last run and are not there any more."""
+        """The pages that existed after the last run and no longer do, nor were moved."""
         self._known = {path: WrittenPage(*page) for path, *page in note_queries.written_pages(store)}
-        # Confidences are given by hand on the page of opinions, and on those of entities.
+        # The user can set confidences on the page of opinions and on those of entities.
         changed = (path for path, page in self._known.items() if page.is_there and not page.is_as_written)
         pages = [(path, entity_page.BLOCK) for path in sorted(changed) if path != self._layout.opinions]
         for path, name in [(self._layout.opinions, opinion_page.BLOCK), *pages]:
@@ -78,14 +78,14 @@ class RunPlanner:
         self._past = PageHistory(facts, self._written.last, self.feedback.hidden, asked.force, unread)
 
     def make_plan(self, progress: "Progress | None" = None) -> None:
-        """Plan every page that may change; those whose facts and text are as they were are not drafted at all.
+        """Plan every page that may change; pages whose facts and text are unchanged are not drafted at all.
 
-        Raises RefusedError where so many pages are gone at once that they were lost.
+        Raises RefusedError if so many pages have disappeared at once that they must have been lost.
         """
         force = self._asked.force
         if not force:
             user_feedback.refuse_lost(self._stood, self.gone)
-        # What was ticked goes from the page of proposals with the same run that does it.
+        # The run that carries out a tick also removes it from the page of proposals.
         after = self._plan_core() if "proposals" in (self._asked.only or ("proposals",)) else None
         self._plan_pages(progress)
         self.notices += self.jobs.notices()
@@ -97,13 +97,13 @@ class RunPlanner:
         self.feedback.new += (user_feedback.FeedbackNote("removed", "page", path, 1.0) for path in removed)
 
     def replan(self, late: Edit) -> Edit | None:
-        """The edit of a page as it stands now, None when it says all already; raises like `make_edit`."""
+        """Plan the edit of a page again from its current text, None if it needs none; raises like `make_edit`."""
         if not late.block:
             return self._core_edit(late.path)
         return make_edit(self._drafts[late.path], self._page(late.path), self._past)[0]
 
     def _add(self, draft: Draft) -> None:
-        """Compare a draft with its page; what cannot be written is skipped with its reason, never silently."""
+        """Compare a draft with its page; a page that cannot be written is skipped with the reason, never silently."""
         self._drafts[draft.path] = draft
         tried = self._try(draft)
         if isinstance(tried, PageProblem):
@@ -115,7 +115,7 @@ class RunPlanner:
         self.unchanged += made is None
 
     def _try(self, draft: Draft) -> tuple[Edit | None, tuple[str, ...]] | PageProblem:
-        """What `make_edit` makes of a draft, or what keeps its page from being written."""
+        """The result of `make_edit` for a draft, or the problem that keeps its page from being written."""
         try:
             return make_edit(draft, self._page(draft.path), self._past)
         except LEFT_ALONE as error:
@@ -140,18 +140,18 @@ class RunPlanner:
                 self.unchanged += 1
             elif job.without:
                 self.untold[job.path] = job.without
-        for draft in self.jobs.stale_pages():  # on which nothing belongs any more
+        for draft in self.jobs.stale_pages():  # pages no fact belongs on any more
             block = None if draft.path in asked else self._block(draft.path, draft.block)
             if block and block.lines != tuple(line.text for line in draft.lines):
                 self._add(draft)
 
     def _draft(self, job: PageJob) -> Draft | None:
-        """The draft of a page, with what a model writes on it; notes the signature that it is to be known by."""
+        """Draft a page, with the model's paragraph if there is a model, and record the page's signature."""
         draft, signature = job.draft(()), job.signature
         if self._paragraphs and job.subject.tokens:
             if draft is None:
                 signature = self._paragraphs.signature(signature)
-            elif not isinstance(self._try(draft), PageProblem):  # nobody is asked for what cannot be written
+            elif not isinstance(self._try(draft), PageProblem):  # do not ask for a page that cannot be written
                 present = self._block(draft.path, draft.block)
                 draft, signature = self._paragraphs.add(draft, job, present, self.jobs)
         self.signatures[job.path] = signature
@@ -162,7 +162,7 @@ class RunPlanner:
     # --- pages that were removed ---------------------------------------------------------------------------------
 
     def _find_removed(self) -> frozenset[str]:
-        """The pages that are not made again, for a person removed them; none where that is asked for."""
+        """The pages not to recreate because the user removed them; none with `force`."""
         stood = [path for path, page in self._known.items() if page.was_there]
         there = {path for path in (*stood, *self.feedback.removed) if self._is_there(path)}
         missing = {link_name(path): path for path in stood if path not in there}
@@ -178,20 +178,21 @@ class RunPlanner:
         return frozenset() if self._asked.force else gone | removed
 
     def _is_there(self, path: str) -> bool:
-        """Whether there is a page, as far as the index knows or the disk; what cannot be read is not gone."""
+        """Whether a page exists, according to the index or the disk; an unreadable page counts as existing."""
         if path in self._known and self._known[path].is_there:
             return True
         try:
             return self._page(path) is not None
         except (RefusedError, VaultError, ValueError):
-            return True  # also what is no path at all: anybody can write a journal
+            return True  # including text that is no valid path: anybody can write a journal
 
     # --- the core ------------------------------------------------------------------------------------------------
 
     def _plan_core(self) -> bytes | None:
-        """Plan the edit of the core that was ticked; returns what it holds then. What cannot be done stays ticked.
+        """Plan the ticked changes to the core and return its content after them; changes that fail stay ticked.
 
-        Of a core that cannot be read (None) that is told, and nothing is heard or proposed: no other page hangs on it.
+        If the core cannot be read, report that and return None: no answers are read and nothing is proposed, but no
+        other page depends on it.
         """
         try:
             found = ((path, data) for path in self._layout.cores if (data := self._page(path)) is not None)
@@ -202,7 +203,7 @@ class RunPlanner:
             return None
         block, last = self._read_written(self._layout.proposals, core_proposals.BLOCK)
         self._answers = answers = core_proposals.read_answers(block, last, self.jobs.fact_set.facts, self.feedback)
-        if answers.dropped:  # never their words, for these may be forgotten
+        if answers.dropped:  # never quote them: they may have been forgotten
             rests = f"rest{'s' if answers.dropped == 1 else ''} on what no note holds any more"
             why = f"{plural(answers.dropped, 'proposal')} that you ticked {rests}: not put into {path}."
             self.notices.append(PageProblem(path, why, "Add it there by hand if you still want it."))
@@ -215,7 +216,7 @@ class RunPlanner:
                 after = core_proposals.apply_change(path, after, change)
             except ConflictError as error:
                 self.skipped.append(page_problem(path, error))
-                del answers.ticked[name]  # the tick stays where it is
+                del answers.ticked[name]  # the tick stays on the page
                 answers.settled.discard(name)
         self.feedback.new += answers.notes()
         made = self._core_edit(path) if answers.ticked else None
@@ -223,7 +224,7 @@ class RunPlanner:
         return after if before or made else b""
 
     def _core_edit(self, path: str) -> Edit | None:
-        """The core with all that was ticked; raises ConflictError where a line of it is not there any more."""
+        """Plan the core with all ticked changes; raises ConflictError if a line to change is no longer there."""
         before = self._page(path)
         after = before or core_proposals.NEW_CORE
         for change in self._answers.ticked.values():
@@ -232,7 +233,7 @@ class RunPlanner:
         return Edit(path, before, after, why) if after != before else None
 
     def _plan_proposals(self, after: bytes) -> None:
-        """Plan the page of what is proposed for the core as it is to be."""
+        """Plan the page of proposals, given the content the core will have."""
         items, settled = core_proposals.list_items(self._layout.core, after), self._answers.settled
         found = core_proposals.Proposer(self.jobs, items, self._answers).propose()
         lines = core_proposals.page_lines(found, self.jobs.context)
@@ -250,7 +251,7 @@ class RunPlanner:
     # --- pages ---------------------------------------------------------------------------------------------------
 
     def _page(self, path: str) -> bytes | None:
-        """What a page holds, None where there is none; raises RefusedError for a way out of the vault."""
+        """A page's content, None if there is no page; raises RefusedError if the path leads out of the vault."""
         self._vault.locate(path)
         try:
             return self._vault.read(path)
@@ -261,7 +262,7 @@ class RunPlanner:
 
     def _holds_block(self, path: str) -> bool:
         with suppress(RefusedError, VaultError):
-            begins = f"memory:begin {entity_page.BLOCK}".encode() in (self._page(path) or b"")  # else it costs a parse
+            begins = f"memory:begin {entity_page.BLOCK}".encode() in (self._page(path) or b"")  # avoids most parses
             return begins and self._block(path, entity_page.BLOCK) is not None
         return False
 
@@ -270,7 +271,7 @@ class RunPlanner:
         return block, self._written.last(block.sha) if block else None
 
     def _block(self, path: str, name: str) -> Block | None:
-        """A block of a page as it stands; none where it cannot be read, which is said where it is to be written."""
+        """A page's current block; None if it cannot be read, which is reported when the page is to be written."""
         with suppress(*LEFT_ALONE):
             data = self._page(path)
             return generated_blocks.read_page(path, data, name).block if data is not None else None

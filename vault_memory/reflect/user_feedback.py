@@ -1,6 +1,6 @@
-"""Reads what people answered to the pages that reflect wrote: lines and pages deleted, confidences set by hand, ticks.
+"""Reads the user's answers to generated pages: deleted lines and pages, confidences set by hand, ticked proposals.
 
-The journal remembers it. A line of the page of proposals, of which one block is of reflect and another of capture:
+The journal remembers them. A line of the page of proposals, which has one block by reflect and one by capture:
 
     - [x] O @Nora: Prefers dark themes. — sessions/claude-code/1a2b#m7 ^p-1a2b3c4d
 """
@@ -21,7 +21,7 @@ from vault_memory.store.view import View
 from vault_memory.text.vault_layout import Layout
 
 LOST_SHARE, LOST_PAGES = 0.25, 3
-"""So many pages of one folder gone at once, and this share of them, were lost: it is not synced or not mounted."""
+"""If this many pages of a folder, and this share of them, are gone at once, it is probably not synced or mounted."""
 
 TICK, REFUSAL = "x", "-"
 
@@ -30,7 +30,7 @@ _LINE = re.compile(
     r"\s*+(?:[-*+]|\d{1,9}[.)])\s*+(?P<boxes>(?:(?:\[[^\[\]]{0,5}\]|[✓✔☑✅]\ufe0f?)\s*+)*+)(?P<text>\S.*?)"
     r" \^p-(?P<name>[0-9a-f]{8})(?P<rest>.*)$"
 )
-"""A list item with its boxes: `- []`, `-[x]`, `- [ ] [x]`, `1. [x]`, `- ✅` are read too; one without is open."""
+"""A list item with its boxes: `- []`, `-[x]`, `- [ ] [x]`, `1. [x]`, `- ✅` also count; without a box it is open."""
 _BOX = re.compile(r"\[([^\[\]]*)\]|([✓✔☑✅])")
 
 _IN_A_BANK = re.compile(r"/((?:entities|summaries)/[^/]+\.md|(?:world|experience|opinions|proposals)\.md)$")
@@ -38,7 +38,7 @@ _IN_ITS_PLACE = re.compile(r"\s*[-*+] \*\*[^*]*\*\* ")
 
 
 class FeedbackNote(NamedTuple):
-    """One answer for the journal; `name` is that of a line, proposal or opinion, `about` the page or fact."""
+    """One answer for the journal; `name` identifies a line, proposal or opinion, `about` the page or fact."""
 
     what: str
     name: str
@@ -49,7 +49,7 @@ class FeedbackNote(NamedTuple):
 
 @dataclass
 class Feedback:
-    """All answers, of earlier runs and on the pages now; `new` is what the journal does not know yet."""
+    """All answers, from earlier runs and on the current pages; `new` are those not yet in the journal."""
 
     today: date
     forgotten: frozenset[str] = frozenset()
@@ -60,27 +60,27 @@ class Feedback:
     """Pages."""
     given: dict[str, ConfidenceByHand] = field(default_factory=dict)
     facts_behind: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    """By the names of lines of the core that were ticked, the facts they were put there for."""
+    """The facts behind each ticked line of the core, by the line's name."""
     refused: set[str] = field(default_factory=set)
-    """Names of proposals that were refused: they are not asked again."""
+    """Names of refused proposals, which are never proposed again."""
     done: set[str] = field(default_factory=set)
-    """Names of proposals that were ticked: not asked again either, unless one stands open on the page."""
+    """Names of ticked proposals, which are not proposed again unless they are still open on the page."""
     new: list[FeedbackNote] = field(default_factory=list)
     odd: list[PageLine] = field(default_factory=list)
-    """Lines with a confidence that is none."""
+    """Lines in which something that is not a confidence replaced one."""
 
     def hidden(self, path: str) -> Set[str]:
         """The names of lines deleted from a page."""
         return self.deleted.get(path, set())
 
     def is_forgotten(self, text: str) -> bool:
-        """Whether a line of the core was put there for facts that were all forgotten since."""
+        """Whether a line of the core was added for facts that have all been forgotten since."""
         facts = self.facts_behind.get(text_name(text), set())
         return bool(facts) and facts <= self.forgotten
 
 
 def read(store: View, today: date) -> Feedback:
-    """What the journals know."""
+    """The answers recorded in the journals."""
     found = Feedback(today, forgotten=frozenset(map(journal.digits, journal.forgotten(store))))
     for page, name, *_ in journal.verdicts(store, "deleted"):
         found.deleted[_page_now(page, store.layout)].add(name)
@@ -98,13 +98,13 @@ def read(store: View, today: date) -> Feedback:
 
 
 def _page_now(path: str, layout: Layout) -> str:
-    """Where a page lies that the journal names, whatever the bank was called then."""
+    """The current path of a page named in the journal, whatever the bank's folder was called then."""
     found = _IN_A_BANK.search(path)
     return f"{layout.bank}/{found[1]}" if found else path
 
 
 def refuse_lost(stood: Iterable[str], gone: Iterable[str]) -> None:
-    """Raise RefusedError where more of the pages of a folder are gone at once than a person tidies away."""
+    """Raise RefusedError if more pages of a folder are gone at once than a user would plausibly delete."""
     counts, lost = (Counter(path.rpartition("/")[0] or "the vault" for path in paths) for paths in (stood, gone))
     much = [folder for folder in sorted(lost) if LOST_PAGES <= lost[folder] >= LOST_SHARE * counts[folder]]
     if much:
@@ -116,7 +116,7 @@ def refuse_lost(stood: Iterable[str], gone: Iterable[str]) -> None:
 
 
 def read_given_confidences(feedback: Feedback, path: str, block: Block | None, last: Sequence[Line] | None) -> None:
-    """Take in the confidences that were changed by hand on a page that tells of opinions; `last` was written there."""
+    """Add the confidences changed by hand on a page to `feedback`; `last` are the lines last written there."""
     if block is None or last is None or block.is_as_written:
         return
     before = {name: leading_confidence(line.text) for line in last for name in line.names if line.keys}
@@ -128,7 +128,7 @@ def read_given_confidences(feedback: Feedback, path: str, block: Block | None, l
             if number is None:
                 feedback.odd.append(PageLine(path, line.text))
             elif name not in feedback.given or feedback.given[name].confidence != number:
-                # Else a run that left this page alone heard it before.
+                # Otherwise an earlier run, which left this page alone, has already recorded it.
                 feedback.given[name] = ConfidenceByHand(number, feedback.today)
                 feedback.new.append(FeedbackNote("given", name, value=number, day=feedback.today))
 
@@ -137,13 +137,13 @@ def read_given_confidences(feedback: Feedback, path: str, block: Block | None, l
 
 
 class ProposalLine(NamedTuple):
-    """A proposal as its line states it, maybe in a person's words."""
+    """A proposal as written on its line, possibly reworded by the user."""
 
     name: str
     mark: str
-    """TICK however it is drawn, REFUSAL, "" for none, else what somebody wrote there."""
+    """TICK in whatever form, REFUSAL, "" for none, otherwise what the user wrote in the box."""
     text: str
-    """What is proposed, also where somebody went on writing behind the name."""
+    """The proposed text, including anything the user wrote after the name."""
     line: str
 
 
