@@ -63,11 +63,11 @@ _MODULES = {
     "Removal": "write.forget", "Report": "indexing.indexer", "Result": "search.answer", "RetainResult": "write.retain",
     "UndoReport": "vault.undo_history", "__version__": "startup",
 }  # fmt: skip
-"""Where the public names live that are no errors: each is imported when it is first asked for, so that the command line
-starts without any of them."""
+"""Public name → the module that defines it; names not listed come from `errors`. Each is imported on first access, so
+that the command line starts without any of them."""
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - it is one of many
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - any of the public names
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES.get(name, 'errors')}"), name)

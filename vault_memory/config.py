@@ -1,7 +1,7 @@
-"""Settings: files, the environment and flags become one frozen Config; every problem is reported at once.
+"""Settings: merges files, the environment and flags into one frozen Config, and reports every problem at once.
 
-Law 8: a vault may come from anywhere, so what names paths, endpoints, keys or programs is taken from the user's own
-file, the environment or flags only; the same key inside a vault is ignored and kept in `Config.ignored` for doctor.
+Law 8: a vault is untrusted input, so settings that name paths, endpoints, keys or programs are read only from the
+user's own file, the environment or flags; in a vault's file they are ignored and listed in `Config.ignored` for doctor.
 """
 
 import os
@@ -22,10 +22,10 @@ from vault_memory.text.vault_layout import STANDARD
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
 
-# --- what a value may be ---------------------------------------------------------------------------------------------
+# --- validation of values --------------------------------------------------------------------------------------------
 
 Check = Callable[[Any], Any]
-"""Gives a value back as the program uses it; its ValueError says what it must be ("must be true or false")."""
+"""Converts a value to the form the program uses; its ValueError says what is allowed ("must be true or false")."""
 
 
 def _must_be(what: str, holds: Callable[[Any], object], use: Callable[[Any], Any] = lambda value: value) -> Check:
@@ -46,7 +46,7 @@ def _are_texts(value: object) -> bool:
 
 
 def _is_plain_path(path: str) -> bool:
-    """Whether that is a relative path that every system can have and every link can name, without hidden parts."""
+    """Whether `path` is relative, without hidden parts, and valid on every platform and in every link."""
     parts = path.split("/")
     return path.isprintable() and all(re.fullmatch(r'(?![. ])[^\\:*?"<>|#^\[\]]+(?<![. ])', part) for part in parts)
 
@@ -60,7 +60,7 @@ def _one_of(*allowed: str) -> Check:
 
 
 def _number(low: float, high: float) -> Check:
-    """A number in a range; a whole one where the range begins with one."""
+    """A number from `low` to `high`; it must be an integer if `low` is one."""
     kinds: tuple[type, ...] = (int,) if isinstance(low, int) else (int, float)
     what = f"a {'whole number' if isinstance(low, int) else 'number'} from {low} to {high}"
     return _must_be(what, lambda value: type(value) in kinds and low <= value <= high, kinds[-1])
@@ -71,7 +71,7 @@ def _absolute(text: str) -> Path:
 
 
 def _some_of(*allowed: str) -> Check:
-    """Several of these, as a list or, in an environment variable, with commas between."""
+    """Any subset of `allowed`, as a list or, in an environment variable, separated by commas."""
 
     def check(value: object) -> tuple[str, ...]:
         named = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
@@ -83,7 +83,7 @@ def _some_of(*allowed: str) -> Check:
 
 
 def _roots(value: object) -> tuple[tuple[Path, str], ...]:
-    """Folders with the scope of what is in them ("" for that of their project): paths, or tables of path and scope."""
+    """Folders, each with a scope ("" means its project's), given as paths or as tables of path and scope."""
     found = []
     for each in value if isinstance(value, list) else [None]:
         table = {"path": each} if isinstance(each, str) else each
@@ -94,28 +94,28 @@ def _roots(value: object) -> tuple[tuple[Path, str], ...]:
 
 
 def _split(address: str) -> "SplitResult | None":
-    """The parts of an address, with or without `http://` before it; None where it is none."""
+    """Split an address with or without `http://`; None if it is not a valid one."""
     from urllib.parse import urlsplit
 
     bare = "://" not in address
     try:
         parts = urlsplit(f"http://{address}" if bare else address)
-        port = parts.port  # raises ValueError for what is no port
+        port = parts.port  # raises ValueError for an invalid port
     except ValueError:
         return None
-    # `:56789` is that port of this computer, as Ollama reads it.
+    # `:56789` means that port on this machine, as in Ollama.
     named = bool(parts.hostname) or (bare and port is not None)
     is_plain = port != 0 and parts.scheme in ("http", "https") and not parts.username
     return parts if named and is_plain else None
 
 
 LANGUAGES = ("en", "de", "fr", "es", "pt")
-"""The languages whose cues capture knows."""
+"""The languages in which capture recognises cue phrases."""
 
 _TEXT = _must_be("text in quotes", _is_text)
 _PATH = _must_be("text in quotes", _is_text, _absolute)
 _PATHS = _must_be("a list of texts", _are_texts, lambda value: tuple(map(_PATH, value)))
-_GLOBS = _must_be(  # fnmatch takes quadratic time over the brackets of one
+_GLOBS = _must_be(  # fnmatch takes quadratic time on a pattern with many brackets
     "a list of texts of up to 1,000 characters",
     lambda value: _are_texts(value) and all(len(glob) <= 1000 for glob in value),
     tuple,
@@ -151,7 +151,7 @@ _ADDRESS = _must_be(
     "an address such as http://127.0.0.1:11434, without user and password",
     lambda value: _is_text(value) and _split(value) and not any(map(str.isspace, value)),
 )
-_VARIABLE = _must_be(  # a key pasted here by mistake would be shown wherever the variable is named
+_VARIABLE = _must_be(  # a key pasted here by mistake would appear in every message that names the variable
     "the name of an environment variable, not the key itself",
     lambda value: isinstance(value, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", value),
 )
@@ -160,8 +160,10 @@ _VARIABLE = _must_be(  # a key pasted here by mistake would be shown wherever th
 
 
 def _setting(check: Check, default: object = None, key: str = "", users_own: bool = False) -> Any:  # noqa: ANN401
-    """A setting: its check, its key in a file where that is not the field's name with a dot for the first `_`, and
-    whether only the user may set it, in their own file or by a variable."""
+    """A Config field with its check; `key` is needed only where it is not the field name with the first `_` as a dot.
+
+    With `users_own` it can be set only in the user's own file or by an environment variable, not by a vault.
+    """
     return field(default=default, metadata={"key": key, "check": check, "users_own": users_own})
 
 
@@ -170,9 +172,9 @@ _own = partial(_setting, users_own=True)
 
 @dataclass(frozen=True)
 class Config:
-    """All settings of one run; `ignored` and `unknown` are sentences about keys of the vault.
+    """All settings of one run; `ignored` and `unknown` are sentences about keys that have no effect.
 
-    `problems` says what cannot be used, where somebody wants the settings all the same.
+    `problems` lists the invalid settings that were left out when `load` was called with `with_problems`.
     """
 
     vault: Path = _own(_PATH, MISSING)
@@ -218,9 +220,9 @@ class Config:
     capture_languages: tuple[str, ...] = _own(_some_of(*LANGUAGES), LANGUAGES)
     capture_remind: bool = _own(_FLAG, False)
     capture_vault: Path | None = _own(_PATH)
-    """The vault into which sessions are captured; where none is named the user's `vault`, else whichever captures."""
+    """The vault that sessions are captured into; defaults to the user's `vault`, else to whichever vault captures."""
     capture_skip: tuple[str, ...] = _own(_must_be("a list of texts", _are_texts, tuple), ())
-    """Projects whose sessions are not captured: names as in scopes, or folders."""
+    """Projects whose sessions are not captured: project names as in scopes, or folders."""
     capture_max_per_day: int = _own(_number(1, 100), 10)
     sessions_claude_code: Path | None = _own(_PATH)
     sessions_opencode: Path | None = _own(_PATH)
@@ -228,20 +230,20 @@ class Config:
     roots: tuple[tuple[Path, str], ...] = _own(_roots, (), key="roots.vaults")
     roots_under: tuple[Path, ...] = _own(_PATHS, ())
     folder_scopes: Folders = ()
-    """The table `[scopes]`: folders of the vault (scope_syntax.folder_key) and the scope of what lies in them."""
+    """The table `[scopes]`: folders of the vault (scope_syntax.folder_key) and the scope of their notes."""
     projects: tuple[tuple[str, str], ...] = ()
-    """The user's table `[projects]`: absolute folders and the scope of the project that they belong to."""
+    """The user's table `[projects]`: absolute folders and the scope of the project each belongs to."""
     ignored: tuple[str, ...] = field(default=(), compare=False)
     unknown: tuple[str, ...] = field(default=(), compare=False)
     problems: tuple[str, ...] = field(default=(), compare=False)
 
 
 SETTINGS = {each.metadata["key"] or each.name.replace("_", ".", 1): each for each in fields(Config) if each.metadata}
-"""Key → field, the key as it stands in a settings file."""
-SETTINGS["vault.path"] = SETTINGS["vault"]  # beside a table [vault] the vault itself cannot be called `vault`
+"""Key as written in a settings file → field."""
+SETTINGS["vault.path"] = SETTINGS["vault"]  # TOML allows no key `vault` beside a table [vault]
 
 RETIRED = ("embedding.query_prefix", "embedding.document_prefix", "embedding.context_tokens")
-"""Keys that counted once: who has them in a file is told, and goes on."""
+"""Keys of earlier versions: reported as unknown, not as an error."""
 
 _OWN_TABLES = ("embedding.", "rerank.", "reflect.", "sessions.", "capture.")
 
@@ -250,14 +252,14 @@ VARIABLES: Mapping[str, str] = {"MEMORY_PRESET": "recall.preset"} | {
     for key, setting in SETTINGS.items()
     if key.startswith(_OWN_TABLES) and setting.metadata["users_own"]
 }
-"""Environment variables that set a key; they beat both files."""
+"""Environment variable → the key it sets; variables override both files."""
 
 _SCOPES_TABLE, _PROJECTS_TABLE = "scopes.", "projects."
-"""What the keys of those tables begin with whose names are folders."""
+"""Prefixes of the flat keys of the tables whose keys are folders."""
 
 
 def template(name: str) -> Path:
-    """A file of the shipped templates: in the package when installed, beside it in a checkout."""
+    """Path of a shipped template: inside the package when installed, next to it in a checkout."""
     package = Path(__file__).parent
     for folder in (package / "templates", package.parent / "templates"):
         if (folder / name).exists():
@@ -271,8 +273,8 @@ def load(
 ) -> Config:  # fmt: skip
     """Build the Config of this run; raises UsageError listing every bad setting, VaultError when no vault is found.
 
-    `with_problems` leaves bad settings out and keeps what is wrong with them in the Config instead. The vault is the
-    flag's, else $MEMORY_VAULT's, else the nearest marked parent, else that of the user's file.
+    `with_problems` leaves bad settings out and lists them in `Config.problems` instead. The vault comes from the flag,
+    else $MEMORY_VAULT, else the nearest folder at or above `cwd` with a marker, else the user's file.
     """
     environ = os.environ if environ is None else environ
     user_file, reader = Path(startup.user_folder("config", environ), "config.toml"), _Reader()
@@ -290,7 +292,7 @@ def load(
         )
     vault = Path(named).expanduser().absolute()
     vault_file = vault / ".memory" / "config.toml"
-    vaults = reader.read(vault_file) if os.access(vault, os.X_OK) else {}  # whoever opens the vault says so
+    vaults = reader.read(vault_file) if os.access(vault, os.X_OK) else {}  # opening the vault reports it
     values = reader.checked(vaults, vault_file, in_vault=True) | reader.checked(users, user_file)
     if isinstance(configured, str) and configured.strip():
         values.setdefault("capture_vault", _absolute(configured))
@@ -315,9 +317,9 @@ def load(
 
 
 def _unnamed_vault(environ: Mapping[str, str], folder: Path) -> str:
-    """The folder at hand where it holds notes, itself or a folder in it, and could be a vault; else "".
+    """The current folder if it, or a folder directly in it, contains notes, so that it could be a vault; else "".
 
-    Whoever works in the home folder, or above it, did not mean all that lies there.
+    The home folder and those above it never count: nobody means everything in there.
     """
     if Path(environ.get("HOME") or os.path.expanduser("~")).resolve().is_relative_to(folder.resolve()):
         return ""
@@ -328,10 +330,10 @@ def _unnamed_vault(environ: Mapping[str, str], folder: Path) -> str:
 
 
 def _joined_folders(own: Folders, of_vault: Folders) -> tuple[Folders, list[str]]:
-    """The user's map and what a vault may add to it; and the folders of which the vault has no say.
+    """The user's folder scopes plus those the vault may add, and the folders whose scope the vault may not set.
 
-    A vault may come from anywhere: it may make its folders private, and opens none. Where the user says what a folder
-    is, that holds for all that lies in it.
+    A vault is untrusted: it may make its folders private but not global. A scope that the user sets for a folder
+    applies to everything in it, whatever the vault says.
     """
     taken, refused = list(own), []
     for folder, scope in of_vault:
@@ -344,22 +346,22 @@ def _joined_folders(own: Folders, of_vault: Folders) -> tuple[Folders, list[str]
 
 @dataclass
 class _Reader:
-    """Reads and checks settings, and keeps a sentence on each that is wrong."""
+    """Reads and checks settings, and collects a sentence about each problem."""
 
     problems: list[str] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
 
     def read(self, path: Path) -> dict[str, Any]:
-        """A file's settings under flat keys: `{"recall": {"k": 8}}` becomes `{"recall.k": 8}`."""
+        """Read a file's settings with flattened keys: `{"recall": {"k": 8}}` becomes `{"recall.k": 8}`."""
         try:
             data = startup.read_regular(path)
-            import tomllib  # lazy: most people have no such file
+            import tomllib  # lazy: most users have no such file
 
             tree = tomllib.loads(data.decode("utf-8"))
         except (FileNotFoundError, NotADirectoryError):
             return {}
-        except (OSError, ValueError, RecursionError) as error:  # of TOML and of UTF-8
+        except (OSError, ValueError, RecursionError) as error:  # ValueError: invalid TOML or UTF-8
             self.problems.append(f"{path}: {getattr(error, 'strerror', None) or error}")
             return {}
         flat: dict[str, Any] = {}
@@ -369,7 +371,7 @@ class _Reader:
         return flat
 
     def checked(self, flat: Mapping[str, Any], path: Path, in_vault: bool = False) -> dict[str, Any]:
-        """Check each key but those of the tables of folders."""
+        """Check every key except those in the folder tables."""
         values: dict[str, Any] = {}
         for key, value in flat.items():
             setting = SETTINGS.get(key)
@@ -379,7 +381,7 @@ class _Reader:
                 self.ignored.append(f"{path}: `{key}` is ignored: a vault may not set it")
             elif setting is None and (key in RETIRED or (in_vault and not key.casefold().startswith("scope"))):
                 self.unknown.append(f"{path}: `{key}` is not a setting")
-            elif setting is None:  # in a vault, too, what may have been meant to shut a folder
+            elif setting is None:  # in a vault, too: a misspelt `scopes` may be meant to make a folder private
                 self.problems.append(f"{path}: `{key}` is not a setting")
             else:
                 with self.collecting(f"{path}: `{key}`"):
@@ -387,7 +389,7 @@ class _Reader:
         return values
 
     def folders(self, table: str, flat: Mapping[str, Any], path: Path) -> Folders:
-        """The folders of one table, each with its scope; that of a project with or without `project:` before its id."""
+        """The folders of one table, each with its scope; in `[projects]` the prefix `project:` may be left out."""
         found: dict[str, str] = {}
         for key, value in flat.items():
             if not key.startswith(table):
@@ -404,7 +406,7 @@ class _Reader:
 
     @contextmanager
     def collecting(self, what: str) -> Iterator[None]:
-        """Keep what a check says of a value as a problem."""
+        """Record the ValueError of a check as a problem."""
         try:
             yield
         except ValueError as error:
@@ -412,7 +414,7 @@ class _Reader:
 
 
 def _of_text(check: Check, text: str) -> object:
-    """A variable's value: what it is in the settings file, such as `true` or `["a", "b"]`, else text without quotes."""
+    """Check a variable's value, read as TOML (`true`, `["a", "b"]`) if that is valid, else as unquoted text."""
     import tomllib
 
     with suppress(ValueError):
@@ -427,11 +429,11 @@ _MUST_BE_NAMED = (
     ("reflect", "url", ("openai",)),
     ("reflect", "model", ("ollama", "openai", "anthropic")),
 )
-"""What must be named besides the provider: nothing leaves the computer for an address nobody wrote down."""
+"""(table, setting, providers that require it): nothing is sent to an address that the user did not write down."""
 
 
 def _at_odds(values: Mapping[str, Any], environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The tables whose settings are good by themselves and not together, and what is wrong with them."""
+    """Tables whose settings are valid individually but not in combination, and what is wrong with each."""
     for table, name, providers in _MUST_BE_NAMED:
         provider = values.get(f"{table}_provider")
         if provider in providers and not values.get(f"{table}_{name}"):

@@ -1,18 +1,18 @@
-"""The error tree: each error is a sentence for a person, an exit code and the next step.
+"""The exception hierarchy: each error carries a sentence for the user, an exit code and the next step to take.
 
 VaultMemoryError      1
-├── RemoteError       1   a configured model's server did not answer as it must
-├── NotRunningError   1   no daemon answers; nothing was asked of it, so the work can be done in this process
-├── LostError         1   the daemon went away before it answered; whether the work was done is not known
-├── UsageError        2   an option, a setting or an argument that cannot be understood
-│   └── UnknownMethodError 2   a daemon does not know what it was asked for
+├── RemoteError       1   a configured model's server failed or gave an invalid response
+├── NotRunningError   1   no daemon answers; no request was sent, so this process can do the work itself
+├── LostError         1   the connection to the daemon broke before it answered; the work may or may not be done
+├── UsageError        2   an invalid option, setting or argument
+│   └── UnknownMethodError 2   the daemon does not know the requested method
 ├── VaultError        3   no vault found, or not readable
-│   └── NoVaultError  3   nothing names a vault; the folder at hand may be one
+│   └── NoVaultError  3   no vault is configured; the current folder may be one
 ├── IndexUnusableError 4   the index cannot be used and could not be rebuilt
-│   └── IndexDamagedError 4  it is damaged: whoever meets that builds it anew
-├── ConflictError     5   a note changed under a writer; nothing was written
-├── RefusedError      6   refused for safety: loss cap, outside the vault, absent vault
-└── BusyError        75   another process holds the index; try again
+│   └── IndexDamagedError 4  the index is damaged; the caller rebuilds it
+├── ConflictError     5   a note changed while it was being written; nothing was written
+├── RefusedError      6   refused for safety: loss cap, path outside the vault, vault absent
+└── BusyError        75   another process holds the index lock; try again
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 
 class VaultMemoryError(Exception):
-    """An error a person can act on: `str(error)` is the sentence, `next_step` what to do about it."""
+    """An error the user can act on: `str(error)` is the sentence, `next_step` says what to do about it."""
 
     exit_code: ClassVar[int] = 1
 
@@ -30,11 +30,11 @@ class VaultMemoryError(Exception):
 
 
 class RemoteError(VaultMemoryError):
-    """A configured model's server did not answer as it must; nothing that was there is lost.
+    """A configured model's server failed or gave an invalid response; no stored data is lost.
 
-    `kind` is "busy" (or it broke off: worth another try), "refused" (fewer or shorter texts might do), "unusable" (the
-    model has no vector for a text, or wrote what does not pass its checks) or "wrong" (asking again would not help).
-    `wait_seconds` is how long the server asked to be left alone.
+    `kind` is "busy" (or the connection broke: worth a retry), "refused" (fewer or shorter texts might work), "unusable"
+    (the model has no vector for a text, or its output failed the checks) or "wrong" (a retry would not help).
+    `wait_seconds` is the delay that the server asked for before the next request.
     """
 
     def __init__(self, sentence: str, next_step: str = "", kind: str = "wrong", wait_seconds: float = 0.0) -> None:
@@ -44,21 +44,21 @@ class RemoteError(VaultMemoryError):
 
 
 class NotRunningError(VaultMemoryError):
-    """No daemon answers. Nothing was asked of one, so the caller can do the work itself."""
+    """No daemon answers. No request was sent, so the caller can do the work itself."""
 
 
 class LostError(VaultMemoryError):
-    """The daemon went away before it answered: what only reads can be done again, what writes may have been done."""
+    """The connection to the daemon broke before it answered: reads can be retried, writes may have taken effect."""
 
 
 class UsageError(VaultMemoryError):
-    """An option, a setting or an argument that cannot be understood."""
+    """An invalid option, setting or argument."""
 
     exit_code = 2
 
 
 class UnknownMethodError(UsageError):
-    """A daemon does not know the method it was asked for; it may be older than the command."""
+    """The daemon does not know the requested method; it may be older than the command."""
 
 
 class VaultError(VaultMemoryError):
@@ -68,7 +68,7 @@ class VaultError(VaultMemoryError):
 
 
 class NoVaultError(VaultError):
-    """Nothing names a vault. `folder` is the one at hand where it holds notes and could be one, else ""."""
+    """No vault is configured. `folder` is the current folder if it contains notes and could be a vault, else ""."""
 
     def __init__(self, sentence: str, next_step: str = "", folder: str = "") -> None:
         super().__init__(sentence, next_step)
@@ -78,7 +78,7 @@ class NoVaultError(VaultError):
 class IndexUnusableError(VaultMemoryError):
     """The index cannot be used and could not be rebuilt.
 
-    `reason` is what the database said, if it was that which failed.
+    `reason` is the database's error message, if the database failed.
     """
 
     exit_code = 4
@@ -89,7 +89,7 @@ class IndexUnusableError(VaultMemoryError):
 
 
 class IndexDamagedError(IndexUnusableError):
-    """The index is damaged: whoever meets that builds it anew. The sentence is what the database said."""
+    """The index is damaged; the caller rebuilds it. The sentence says what is wrong with the file."""
 
 
 class ConflictError(VaultMemoryError):
@@ -99,19 +99,19 @@ class ConflictError(VaultMemoryError):
 
 
 class RefusedError(VaultMemoryError):
-    """Refused for safety: too much would be lost, or the path leads out of the vault."""
+    """Refused for safety: too much would be lost, or the path leads outside the vault."""
 
     exit_code = 6
 
 
 class BusyError(VaultMemoryError):
-    """Another process holds the index for writing."""
+    """Another process holds the index's writer lock."""
 
     exit_code = 75
 
 
 def error_from(report: Mapping[str, Any], otherwise: str) -> VaultMemoryError:
-    """The error that another process reports: `message` (`otherwise` without one), `next_step` and `exit_code`."""
+    """Rebuild the error that another process reported as `message` (default `otherwise`), `next_step`, `exit_code`."""
     sentence, next_step = str(report.get("message", otherwise)), str(report.get("next_step", ""))
     for kind in VaultMemoryError.__subclasses__():
         if kind.exit_code == report.get("exit_code") != VaultMemoryError.exit_code:

@@ -1,9 +1,9 @@
-"""A vault asked together with the further vaults and the agents' sessions that the user's settings name.
+"""Queries a vault together with the further vaults and agent sessions named in the user's settings.
 
-Each source is a Memory with its own index, asked as if it were alone with the whole budget. Their results are taken in
-turn by rank and packed anew into the one budget. What one source cannot answer is said, and takes nothing from others.
-Further vaults are read and never written: an index of theirs lies in the user's data folder. Each has a scope: whoever
-may not see that sees nothing in it, and a note there may be closed to more.
+Each source is a Memory with its own index, queried with the full budget. Results are interleaved by rank and packed
+again into the one budget. A source that fails is reported and does not affect the others. Further vaults are never
+written to: their indexes are in the user's data folder. Each has a scope: a caller without it sees nothing of that
+vault, and a note in it may require another scope as well.
 """
 
 import os
@@ -41,38 +41,38 @@ if TYPE_CHECKING:
     from vault_memory.sessions.sync import SyncReport
 
 REACH_SECONDS = 5.0
-"""How long further vaults are waited for, all together: a drive may hang."""
+"""How long to wait for all further vaults together: a drive may hang."""
 
 SHARE_OF_A_HOOK = 0.25
-"""The part of `hooks.seconds` (2.0) in which further vaults must have answered a hook."""
+"""The share of `hooks.seconds` (2.0) within which further vaults must answer a hook."""
 
 PREFIX = "roots/"
 PROJECT_MEMORY = (".claude", "memory")
-"""Where a project keeps what an agent learnt of it."""
+"""Where a project keeps an agent's notes about it."""
 
 SESSIONS_OFF = "no session transcripts are indexed: `sessions.tools` in the user's own settings switches them on"
 
 _UPDATE_HINT = "`memory index` brings it up to date"
 
 _OF_ONE_SOURCE = ("lexical", "entity", "temporal")
-"""What a source says of these is that it holds nothing of the question; another may."""
+"""Lanes whose degradation only means that this source has no match; another source may have one."""
 
 
 class NoAnswer(NamedTuple):
-    """Why a source gives no answer, and which problem of the whole answer that is; none where the user wants it so."""
+    """Why a source gives no answer, and how the merged answer is marked degraded; "" if the user switched it off."""
 
     why: str
     problem: str = "source"
 
 
 SourceAnswer = tuple[str, Answer | NoAnswer]
-"""A source that was asked: its name, and its answer with results as they are cited outside."""
+"""The name of a queried source, and its answer with results as cited from outside it."""
 
 
 class FurtherVault(NamedTuple):
-    """One further vault: its name in citations, its folder, and the scope of all that is in it.
+    """One further vault: its name in citations, its folder, and the scope that everything in it requires.
 
-    One that could not be looked for has its setting's name and scope, if any.
+    If its folder could not be examined, name and scope come from the setting.
     """
 
     name: str
@@ -80,9 +80,9 @@ class FurtherVault(NamedTuple):
     scope: str
 
     def is_open(self, scopes: Sequence[str]) -> bool:
-        """Whether its own scope is among these, or none are asked for: else nothing in it is, whatever its notes say.
+        """Whether its scope is among these, or `scopes` is empty; if not, nothing in it is visible.
 
-        A note with another scope needs that one, too.
+        A note with a scope of its own requires that one as well.
         """
         return not scopes or self.scope in scopes
 
@@ -92,7 +92,7 @@ def _hangs(name: str) -> VaultError:
 
 
 class _BackgroundCall(threading.Thread):
-    """Work for a further vault, which may hang for ever."""
+    """A call on a further vault in a daemon thread, since it may hang for ever."""
 
     def __init__(self, name: str, work: Callable[[], Any]) -> None:
         super().__init__(daemon=True)
@@ -105,11 +105,11 @@ class _BackgroundCall(threading.Thread):
     def run(self) -> None:
         try:
             self.given = self._work()
-        except Exception as error:  # raised where the result is asked for
+        except Exception as error:  # raised by `result`
             self.error = error
 
-    def result(self, until: float) -> Any:  # noqa: ANN401 - what the work gives
-        """What the work gave, or raised; raises VaultError where it was not done by then (time.monotonic)."""
+    def result(self, until: float) -> Any:  # noqa: ANN401 - what the work returns
+        """Return or raise what the work did; raises VaultError if it is not done by `until` (time.monotonic)."""
         self.join(0 if self.is_late else max(until - time.monotonic(), 0))
         self.is_late = self.is_late or self.is_alive()
         if self.is_late:
@@ -120,9 +120,9 @@ class _BackgroundCall(threading.Thread):
 
 
 class Federation(Memory):
-    """One vault, asked together with the further vaults and the sessions that the user's settings name.
+    """One vault, queried together with the further vaults and sessions named in the user's settings.
 
-    It offers what a Memory does; `source` says who is asked. `index_of` makes the index file of each of the others.
+    It has the interface of a Memory; `source` selects what is queried. `index_of` makes the other sources' IndexFile.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class Federation(Memory):
     def answers(
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
     ) -> Iterator[Answer]:
-        """Answer questions one after the other, each from the sources that it names."""
+        """Answer requests in order, each from the sources it selects."""
         for beside, group in groupby(requests, lambda request: request.source != NOTES or self._has_roots):
             given = (self._ask_all(each, progress, keep) for each in group) if beside else None
             for answer in given or self.search.answers(group, progress, keep):
@@ -147,10 +147,10 @@ class Federation(Memory):
     def add_other_sources(
         self, request: Request, own: Answer | None, may_wait: bool = True, progress: "Progress | None" = None
     ) -> Answer:
-        """The vault's own answer, where its notes were asked, with what other sources say; not journalled.
+        """Merge the vault's own answer, if its notes were queried, with the other sources' answers; not journalled.
 
-        Where nothing may be waited for, further vaults answer from the index they have; the sessions, which are always
-        behind, do not.
+        With `may_wait=False` further vaults answer from their index as it is, and sessions, whose index is always
+        behind, are not queried.
         """
         given: list[SourceAnswer] = [(NOTES, own)] if own else []
         if request.source != SESSIONS:
@@ -163,9 +163,9 @@ class Federation(Memory):
     def _get(
         self, path: str, lines: tuple[int, int | None] | None, max_tokens: int | None, scopes: tuple[str, ...]
     ) -> "Excerpt":
-        """Lines of a note, or messages of a session; a note of the vault comes first where a path names both.
+        """Lines of a note, or messages of a session; if a path names both, the vault's own note wins.
 
-        What lies outside the scopes, where there are any, is not found.
+        Anything outside the given scopes is reported as not found.
         """
         found = super()._get(path, lines, max_tokens, scopes)
         if found.not_found and path.startswith(f"{SESSIONS}/"):
@@ -182,10 +182,10 @@ class Federation(Memory):
         if found.not_found and path.startswith(PREFIX) and inner:
 
             def read(root: FurtherVault) -> "Excerpt | None":
-                is_meant = name.startswith(root.name)  # of several with one name all but the first have a number
+                is_meant = name.startswith(root.name)  # further vaults with the same name get a number as suffix
                 return self.memory_of(root)._get(inner, lines, max_tokens, scopes) if is_meant else None
 
-            # Who may see nothing of it is not told that it is there.
+            # A caller without its scope must not learn that the vault exists.
             for root, inside in self.ask_each(read, scopes):
                 if root.name == name and isinstance(inside, VaultMemoryError):
                     raise inside
@@ -194,7 +194,7 @@ class Federation(Memory):
         return found
 
     def close(self) -> None:
-        """Let go of what is held open."""
+        """Close open files and connections of all sources."""
         super().close()
         for memory in (self.__dict__.get("sessions"), *self._opened.values()):
             if memory:
@@ -208,11 +208,11 @@ class Federation(Memory):
 
     @property
     def further_vaults(self) -> list[FurtherVault]:
-        """The further vaults that the settings name, and those found below the parents they name; the vault is none."""
+        """Further vaults named in the settings or found below the parents named there, without the vault itself."""
         return [root for root, _ in self.ask_each(lambda _: None)]
 
     def memory_of(self, root: FurtherVault) -> Memory:
-        """A further vault as a Memory; raises VaultError where the folder is not there now."""
+        """A further vault as a Memory; raises VaultError if its folder is missing."""
         if root.path not in self._opened:
             config = _config_of(root, self.config)
             self._opened[root.path] = Memory(config, index_file=self._index_of(config))
@@ -221,21 +221,21 @@ class Federation(Memory):
     def ask_each(
         self, work: Callable[[FurtherVault], Any], scopes: Sequence[str] = (), seconds: float = REACH_SECONDS
     ) -> Iterator[tuple[FurtherVault, Any]]:
-        """Each further vault in these scopes with what work on it gives, or the error that says why there is nothing.
+        """Yield each further vault in these scopes with the result of `work` on it, or the error it raised.
 
-        Each setting has a thread, in which its vaults are found and worked on. One that hangs keeps no other from
-        answering, and is not waited for again.
+        Each setting has its own thread, which finds its vaults and works on them. One that hangs does not block the
+        others, and is not waited for again.
         """
         until = time.monotonic() + seconds
         settings = dict.fromkeys((*self.config.roots, *((parent, None) for parent in self.config.roots_under)))
-        known, names = set[str](), Counter((NOTES, SESSIONS))  # names that are taken
+        known, names = set[str](), Counter((NOTES, SESSIONS))  # names in use
         for (path, scope), call in [(each, self._start(*each, work, scopes)) for each in settings]:  # all at once
             try:
                 there = call.result(until)
             except VaultMemoryError as error:
                 named = FurtherVault(_name_of(path), path, normal_scope(scope) if scope else "")
                 there = [(str(path), named, error)]
-                if not named.scope and scopes:  # to whom all may not be open it has no name
+                if not named.scope and scopes:  # its scope is unknown: do not reveal its name to a restricted caller
                     there = [(str(path), FurtherVault("roots", path, scopes[0]), _hangs("a further vault"))]
             for real, root, given in there:
                 if real not in known:
@@ -248,7 +248,7 @@ class Federation(Memory):
     def _start(
         self, path: Path, scope: str | None, work: Callable[[FurtherVault], Any], scopes: Sequence[str]
     ) -> _BackgroundCall:
-        """Work on the vaults of a setting in a thread of its own; while the one before hangs there is no other."""
+        """Work on the vaults of a setting in its own thread; while the previous one hangs no new one is started."""
         call = self._calls.get(path)
         if not (call and call.is_late and call.is_alive()):
             self._calls[path] = call = _BackgroundCall(
@@ -259,7 +259,7 @@ class Federation(Memory):
     def _work_at(
         self, path: Path, scope: str | None, work: Callable[[FurtherVault], Any], scopes: Sequence[str]
     ) -> list[tuple[str, FurtherVault, Any]]:
-        """The vaults of a setting behind their real paths, each with what work gives on one that these scopes open."""
+        """(real path, vault, result of `work`) for each vault of a setting; None as result outside these scopes."""
         found = []
         for real, root in _vaults_at(path, scope, self.config):
             given = None
@@ -271,7 +271,7 @@ class Federation(Memory):
         return found
 
     def refresh_further_vaults(self) -> "Iterator[tuple[str, Report | VaultMemoryError]]":
-        """Bring the index of each further vault up to date: its name, and what was done or why it could not be."""
+        """Update the index of each further vault; yields its name with the report, or the error that prevented it."""
         for root, error in self.ask_each(lambda _: None):
             try:
                 yield root.name, error or self.memory_of(root).index()
@@ -282,16 +282,16 @@ class Federation(Memory):
 
     @cached_property
     def sessions(self) -> Memory:
-        """The derived texts of the sessions, as a Memory of their own."""
+        """The texts derived from the sessions, as a separate Memory."""
         from vault_memory.sessions import session_root
 
         config = session_root.derive_config(self.config, os.environ)
         return Memory(config, index_file=self._index_of(config))
 
     def refresh_sessions(self, progress: "Progress | None" = None) -> "SyncReport | None":
-        """Read what was appended to the transcripts, and index it; None where the settings want no sessions.
+        """Read and index what was appended to the transcripts; None if sessions are switched off.
 
-        What cannot be read or indexed is among the problems.
+        What cannot be read or indexed is listed in the report's problems.
         """
         if not self.config.sessions_tools:
             return None
@@ -311,14 +311,14 @@ class Federation(Memory):
             return
         try:
             self.sessions.index()
-        except RefusedError:  # most are gone: they are ours, on no drive of its own, and somebody deleted them
+        except RefusedError:  # most texts are gone; being ours, on no mounted drive, they were deleted on purpose
             if self.sessions.vault.walk().notes:
                 self.sessions.index(rebuild=True)
             else:
                 session_root.forget_index(self.sessions.vault.root, self.sessions.index_file.path)
 
     def sessions_below(self, folder: str, scopes: tuple[str, ...]) -> "list[SessionEntry]":
-        """The sessions in these scopes that `sessions` or a folder in it holds, newest first."""
+        """The sessions in these scopes in the folder `sessions` or one below it, newest first."""
         from vault_memory.sessions import session_root, transcript
         from vault_memory.store.note_queries import newest_notes
 
@@ -332,7 +332,7 @@ class Federation(Memory):
         return [each._replace(title="") if is_off_the_record(each.title) else each for each in entries]
 
     def project_summary(self, project: str) -> Result | None:
-        """The beginning of the last summary of a session of the project with this scope, from the index as it is."""
+        """The start of the latest session summary in this project scope, from the index as it is."""
         from vault_memory.capture.requests import is_off_the_record
         from vault_memory.sessions import session_root
 
@@ -342,7 +342,7 @@ class Federation(Memory):
             found = session_root.last_summary(self.sessions.vault, store.view((project,)))
         return None if found and is_off_the_record(found.content) else found
 
-    # --- asked together ------------------------------------------------------------------------------------------
+    # --- queries to all sources ----------------------------------------------------------------------------------
 
     def _ask_all(self, request: Request, progress: "Progress | None", keep: bool) -> Answer:
         started = time.perf_counter()
@@ -355,7 +355,7 @@ class Federation(Memory):
         return answer._replace(seconds=time.perf_counter() - started)
 
     def _add_sessions(self, answer: Answer, progress: "Progress | None", keep: bool) -> Answer:
-        """What sessions know of a question of which the notes know nothing, before the notes' closest lines."""
+        """Put what sessions say before the notes' closest lines, for a question that the notes cannot answer."""
         request = answer.request
         if not self.config.sessions_tools or request.filters.as_of:
             return answer
@@ -382,7 +382,7 @@ class Federation(Memory):
         return answer
 
     def _note_recall(self, answer: Answer, sources: Sequence[str] = (NOTES, SESSIONS)) -> None:
-        """Note what was recalled of each source in the journal of its own; a further vault is never written."""
+        """Record the recalled passages of each source in its own journal; a further vault is never written to."""
         if not (self.config.journal and answer.request.is_noted):
             return
         asked = {root.name for root in answer.roots if not root.why_not} or {NOTES}
@@ -393,7 +393,7 @@ class Federation(Memory):
             journal.note_recall(root, answer.request.query, datetime.now(UTC), cited)
 
     def _ask_vaults(self, request: Request, may_wait: bool) -> Iterator[SourceAnswer]:
-        """What further vaults say; in a hook's time from the index as it is."""
+        """The further vaults' answers; with `may_wait=False` within a hook's time, from the index as it is."""
         seconds = REACH_SECONDS if may_wait else self.config.hooks_seconds * SHARE_OF_A_HOOK
         ask = self._ask_vault if may_wait else self._ask_index_of
         for root, given in self.ask_each(partial(ask, request), request.filters.scopes, seconds):
@@ -404,7 +404,7 @@ class Federation(Memory):
         return self.memory_of(root).answer(request, journal=False)
 
     def _ask_index_of(self, request: Request, root: FurtherVault) -> Answer | NoAnswer:
-        """What a further vault's index says as it is, without any model."""
+        """A further vault's answer from its index as it is, without a model server."""
         memory = Memory(replace(_config_of(root, self.config), embedding_provider="builtin"))
         if why := memory.index_file.unusable():
             return NoAnswer(f"{root.name} has no index that can be used ({why}): {_UPDATE_HINT}", STALE_SOURCE)
@@ -437,11 +437,11 @@ class Federation(Memory):
         return answer._replace(results=results, fresh=answer.fresh and not behind, pending=answer.pending + behind)
 
 
-# --- one answer of several -------------------------------------------------------------------------------------------
+# --- merging answers -------------------------------------------------------------------------------------------------
 
 
 def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answer:
-    """One answer of several: their results in turn, packed into the one budget."""
+    """Merge several answers: interleave their results and pack them into the one budget."""
     from vault_memory.context.bundle import interleave
 
     if request.source == NOTES and len(given) == 1 and isinstance(given[0][1], Answer):
@@ -451,7 +451,7 @@ def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answe
     lanes = dict.fromkeys(("lexical", "semantic", "entity", "temporal"), 0)
     answers = [answer for _, answer in found]
     answers = answers or [Answer(request, [], request.mode, lanes, None, Understanding(), 0, 0, {})]
-    # Who knows most words of the question comes first in each turn; the notes where all know the same.
+    # In each round the source that knows most of the question's words comes first; on a tie, the notes.
     turns, repeats = interleave(sorted(answers, key=lambda answer: -len(answer.words)))
     first, of_notes = answers[0], [answer for name, answer in found if name != SESSIONS] or answers
     asked = [RootStatus(name, each.notes, 0, each.fresh, each.pending) for name, each in found]
@@ -483,10 +483,10 @@ def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answe
 
 
 def _problems(answers: Sequence[Answer]) -> Iterator[tuple[str, str]]:
-    """What was wrong with any answer; that a source holds nothing of the question counts where all of them say so."""
+    """Problems of any of the answers; that a lane has no match counts only if all sources report it."""
 
     def reason(problem: tuple[str, str]) -> tuple[str, str]:
-        # Of the words each says that no note has them, and then what it gives instead.
+        # The text of a lexical problem also says what the source shows instead, which differs.
         return ("lexical", "") if problem[0] == "lexical" else problem
 
     said = [set(map(reason, answer.degraded)) for answer in answers]
@@ -496,7 +496,7 @@ def _problems(answers: Sequence[Answer]) -> Iterator[tuple[str, str]]:
 
 
 def _packed(answer: Answer, ranked: Iterable[Result], asked: Iterable[RootStatus]) -> Answer:
-    """The answer with these results as far as they fit its limits, best first, and how many of them each root gave."""
+    """The answer with as many of the ranked results as fit its limits, and the number that each root contributed."""
     request = answer.request
     taken: list[Result] = []
     left_out = Counter({"over_budget": 0, "over_k": 0})
@@ -518,13 +518,13 @@ def _packed(answer: Answer, ranked: Iterable[Result], asked: Iterable[RootStatus
     return answer._replace(results=taken, tokens=tokens, rendered_tokens=rendered, omitted=left_out, roots=roots)
 
 
-# --- where further vaults are ----------------------------------------------------------------------------------------
+# --- finding further vaults ------------------------------------------------------------------------------------------
 
 
 def _scope_of(owner: Path, scope: str, config: Config, *, is_memory: bool) -> str:
-    """The scope of a further vault: its own, else its project's; without one `global`.
+    """The scope of a further vault: the one set, else its project's, else `global`.
 
-    A project's own memory without a repository around it is nobody else's, either.
+    A project's own memory never falls back to `global`, even without a repository around it.
     """
     from vault_memory.sessions import projects
 
@@ -547,7 +547,7 @@ def _name_of(path: Path) -> str:
 
 
 def _vaults_at(path: Path, scope: str | None, config: Config) -> list[tuple[str, FurtherVault]]:
-    """The vault at a path, or those below a parent, which has no scope; each behind its real path."""
+    """(real path, vault) for the vault at `path`, or for those below it if `scope` is None and it is a parent."""
     found = []
     for each in [path] if scope is not None else _project_memories(path):
         real = os.path.realpath(each)
@@ -561,7 +561,7 @@ def _project_memories(parent: Path) -> Iterator[Path]:
     try:
         names = sorted(entry.name for entry in os.scandir(parent) if entry.is_dir())
     except OSError:
-        return  # doctor's business
+        return  # doctor reports it
     for path in (parent.joinpath(*PROJECT_MEMORY), *(parent.joinpath(name, *PROJECT_MEMORY) for name in names)):
         if path.is_dir():
             yield path
@@ -578,7 +578,7 @@ def _config_of(root: FurtherVault, config: Config) -> Config:
 
 
 def _cited_outside(root: FurtherVault, answer: Answer) -> Answer:
-    """That vault's answer with results as they are cited outside; a prefix costs a token a byte at most."""
+    """A further vault's answer with results as cited from outside it; a prefix costs at most one token per byte."""
     prefix = f"{PREFIX}{root.name}/"
     cost = len(prefix.encode())
     results = [

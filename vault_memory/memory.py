@@ -1,6 +1,7 @@
-"""The public API: a vault's index, search and writer behind plain methods.
+"""The public API: searches, writes and maintains one vault through plain methods.
 
-A surface (command line, daemon, MCP server, hook) calls a Memory, a Federation of several, or the daemon's client.
+Every front end (command line, daemon, MCP server, hook) calls a Memory, a Federation of several, or the daemon's
+client.
 """
 
 import os
@@ -45,15 +46,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Scopes = Sequence[str]
-"""The scopes that are open to whoever asks; none given means all."""
+"""The scopes that the caller may see; empty means all."""
 
 
 class Memory:
-    """One vault: ask it, write to it, have it reflect. Safe from several threads, which wait for each other.
+    """One vault: search it, write to it, reflect on it. Thread-safe: calls from several threads wait for each other.
 
-    `vault` is its folder; without one it is found as the command line finds it. A missing index is built by the first
-    question. Raises VaultError where there is no vault, UsageError for settings that cannot be read; every method may
-    raise what `errors` defines.
+    `vault` is its folder; without one it is found the way the command line finds it. The first query builds a missing
+    index. Raises VaultError if there is no vault, UsageError for invalid settings; every method may raise the errors
+    that `errors` defines.
     """
 
     def __init__(self, vault: str | Path | Config | None = None, *, index_file: IndexFile | None = None) -> None:
@@ -64,7 +65,7 @@ class Memory:
 
     @cached_property
     def _writer(self) -> "NoteWriter":
-        """Writes into the notes; loaded only when something is to be written."""
+        """The writer, imported on first use."""
         from vault_memory.write.note_writer import NoteWriter
 
         return NoteWriter(self.index_file)
@@ -76,7 +77,7 @@ class Memory:
 
     @property
     def index_state(self) -> IndexState | None:
-        """What this thread's last answer about entities, names or opinions came from: how fresh the index was."""
+        """The state of the index at this thread's last query for entities, names, facts or opinions."""
         return self.index_file.state
 
     def __enter__(self) -> Self:
@@ -86,11 +87,11 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Let go of what is held open; a closed Memory opens again when it is asked."""
+        """Close open files and connections; a closed Memory reopens when it is used again."""
         self.search.close()
         self.index_file.close()
 
-    # --- asking ------------------------------------------------------------------------------------------------------
+    # --- reading -----------------------------------------------------------------------------------------------------
 
     def recall(
         self, query: str, *, k: int | None = None, budget: int | None = None, since: str | date | None = None,
@@ -99,12 +100,12 @@ class Memory:
         source: str = "notes", mode: str = "auto", explain: bool = False, all: bool = False, journal: bool = True,
         task: str | None = None,
     ) -> Answer:  # fmt: skip
-        """Answer a question with cited lines of the notes, best first; "" lists what the filters keep, newest first.
+        """Answer a question with cited lines of notes, best first; "" lists all that passes the filters, newest first.
 
-        `k` results and `budget` tokens at most: 8 and 2000 where neither is given, else the other is unlimited. Dates
-        are as on the command line ("2025-11", "30d", "last week") or `date`s. `kinds` are letters or words,
-        `scopes` none for all, `task` is "open" or "done". The recall is noted in the journal as a person's, unless
-        `journal` is False, `explain` is set or `now` given. Raises UsageError for an option that cannot be read.
+        At most `k` results and `budget` tokens: 8 and 2000 if neither is given; if only one is, the other is unlimited.
+        Dates are as on the command line ("2025-11", "30d", "last week") or `date`s. `kinds` are letters or words, empty
+        `scopes` mean all, `task` is "open" or "done". The recall is recorded in the journal as a person's, unless
+        `journal` is False, `explain` is set or `now` is given. Raises UsageError for an invalid option.
         """
         options = {
             "query": query, "k": k, "budget": budget, "since": since, "until": until, "as-of": as_of, "now": now,
@@ -115,7 +116,7 @@ class Memory:
         return self.answer(request.build(options, self.config), journal=journal)
 
     def answer(self, asked: Request, progress: "Progress | None" = None, *, journal: bool = True) -> Answer:
-        """Answer one question whose options have been read."""
+        """Answer one parsed request."""
         with self._lock:
             (answer,) = self.answers([asked], progress, keep=journal)
         return answer
@@ -123,19 +124,19 @@ class Memory:
     def answers(
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
     ) -> Iterator[Answer]:
-        """Answer questions one after the other from one opened index, for one thread; `keep` notes them in the journal.
+        """Answer requests in order from one open index, in one thread; `keep` records them in the journal.
 
-        Raises UsageError for a question to other sources than the notes: those are a Federation's.
+        Raises UsageError for a source other than the notes: only a Federation has more.
         """
         yield from self.search.answers(map(_check_source, requests), progress, keep)
 
     def get(
         self, path: str, lines: tuple[int, int | None] | None = None, max_tokens: int | None = None, scopes: Scopes = ()
     ) -> "Excerpt":
-        """Read lines (1-based, both ends included, None the last) of a note, at most 10,000 characters unless told.
+        """Read lines of a note (1-based, inclusive, None means the last), by default at most 10,000 characters.
 
-        A missing note, or one that these scopes do not open, is an empty Excerpt with `not_found`. Raises RefusedError
-        for a path that leads out of the vault, UsageError for lines that there cannot be.
+        A note that is missing, or not visible in `scopes`, gives an empty Excerpt with `not_found`. Raises RefusedError
+        for a path that leads outside the vault, UsageError for an invalid line range.
         """
         from vault_memory.search.get import check_lines
 
@@ -154,10 +155,11 @@ class Memory:
         self, named: str, lines: tuple[int, int | None] | str | None = None, max_tokens: int | None = None,
         scopes: Scopes = (),
     ) -> "tuple[Excerpt, list[str]]":  # fmt: skip
-        """Read what a path, a name or a link (`[[Note#Heading|shown]]`) names; and the notes of that name, if no path.
+        """Read the note named by a path, a note name or a link (`[[Note#Heading|shown]]`).
 
-        `#L12-L14` behind it limits the lines, as `lines` does, which may be text (`"12:14"`). A name of several notes,
-        or in another folder, opens none of them. Raises as `get` does.
+        Also returns the paths of the notes with that name if it is no path. A suffix `#L12-L14` limits the lines, as
+        does `lines`, which may be text (`"12:14"`). A name that several notes share, or one with a folder that does not
+        match, opens none of them. Raises as `get` does.
         """
         from vault_memory.search.get import parse_span
 
@@ -167,20 +169,20 @@ class Memory:
         excerpt = self.get(named, lines, max_tokens, scopes)
         link = named.removeprefix("[[").removesuffix("]]").partition("|")[0].strip()
         name, mark, section = (part.strip() for part in link.partition("#"))
-        if not (excerpt.not_found and name) or named.startswith("sessions/"):  # whose `#m3` is no heading
+        if not (excerpt.not_found and name) or named.startswith("sessions/"):  # there `#m3` is a message, not a heading
             return excerpt, []
         if link != named:
             excerpt = self.get(link, lines, max_tokens, scopes)
         called: list[str] = []
         if excerpt.not_found:
-            with suppress(VaultMemoryError):  # without an index nothing is known of names
+            with suppress(VaultMemoryError):  # names are resolved through the index
                 called = self.notes_called(name, scopes)
-        if len(called) == 1 and "/" not in name:  # links in notes name no folders
+        if len(called) == 1 and "/" not in name:  # a link by name contains no folder
             excerpt = self.get(called[0] + mark + section, lines, max_tokens, scopes)
         return excerpt, called
 
     def entity(self, name: str, progress: "Progress | None" = None, scopes: Scopes = ()) -> "EntityProfile | None":
-        """What is known of one entity, or None when nothing is; what was superseded comes last."""
+        """What is known about one entity, superseded facts last; None if it is unknown."""
         _text(name=name)
         from vault_memory.search.entity_profile import marked, profile
         from vault_memory.search.names import Names
@@ -193,27 +195,27 @@ class Memory:
         return self._ask_index(ask, scopes, progress)
 
     def entities(self, progress: "Progress | None" = None, scopes: Scopes = ()) -> "list[EntityRow]":
-        """Every entity with a page or a mention."""
+        """List every entity that has a page or a mention."""
         from vault_memory.search.entity_profile import listing
 
         return self._ask_index(lambda view, _: listing(view), scopes, progress)
 
     def similar_names(self, name: str, scopes: Scopes = ()) -> list[str]:
-        """Known names that look like one that is not known."""
+        """Known names similar to an unknown one."""
         from vault_memory.search.names import Names
 
         _text(name=name)
         return self._ask_index(lambda view, _: Names(view).near(name), scopes)
 
     def notes_called(self, name: str, scopes: Scopes = ()) -> list[str]:
-        """The paths of notes in these scopes that a link with this name would open, else of those with such a title."""
+        """Paths of the notes in these scopes that a link with this name would open, else of those with this title."""
         from vault_memory.search.entity_profile import notes_called
 
         _text(name=name)
         return self._ask_index(lambda view, _: notes_called(view, name), scopes)
 
     def notes_below(self, folder: str, scopes: Scopes = ()) -> list[str]:
-        """The paths of notes in these scopes that lie in a folder or in one below it, "" for the vault's own."""
+        """Paths of the notes in these scopes below a folder, at any depth; "" is the whole vault."""
         from vault_memory.store.note_queries import note_paths
 
         _text(folder=folder)
@@ -222,7 +224,7 @@ class Memory:
     def opinions(
         self, entity: str | None = None, progress: "Progress | None" = None, scopes: Scopes = ()
     ) -> "list[Opinion]":
-        """The beliefs held, surest first; those that hold no longer last."""
+        """List opinions, most confident first, superseded ones last."""
         from vault_memory.reflect.opinion_query import query_opinions
         from vault_memory.reflect.page_drafts import ReflectRequest
         from vault_memory.reflect.run_plan import RunPlanner
@@ -239,9 +241,9 @@ class Memory:
         self, *, entity: str | None = None, kinds: Sequence[str] = (), since: str | date | None = None,
         by: str | None = None, scopes: Scopes = (),
     ) -> "list[KeptFact]":  # fmt: skip
-        """The facts that are kept, newest first, and by whom: `by` is "person", "agent" for any, or `agent:moss`.
+        """List retained facts, newest first; `by` filters by origin: "person", "agent" (any agent), `agent:moss` ….
 
-        Raises UsageError for an option that cannot be read.
+        Raises UsageError for an invalid option.
         """
         from vault_memory.markdown import provenance
         from vault_memory.search.entity_profile import kept_facts
@@ -253,7 +255,7 @@ class Memory:
         return self._ask_index(lambda view, _: kept_facts(view, entity, wanted, day, by), scopes)
 
     def journal(self, days: int = 7) -> "list[JournalEntry]":
-        """What the journals of all devices tell of so many days, newest first, at most 500 entries."""
+        """Entries of the last `days` days from the journals of all devices, newest first, at most 500."""
         from vault_memory.store.journal import entries
 
         return entries(self.vault.root, days)
@@ -270,9 +272,9 @@ class Memory:
     ) -> "Bundle":  # fmt: skip
         """Core memory and what the notes say about a prompt, as text within `budget` tokens (2000), framed as data.
 
-        Without a prompt the last seven days stand in its place. No scopes mean `global` alone. What was handed over is
-        journalled as shown, which counts for nothing, unless `now` is given. Raises UsageError for an option that
-        cannot be read.
+        Without a prompt it covers the last seven days. Empty `scopes` mean `global` only. The passages are recorded in
+        the journal as shown, which does not count as a use, unless `now` is given. Raises UsageError for an invalid
+        option.
         """
         from vault_memory.context.bundle import parse_request
 
@@ -283,20 +285,20 @@ class Memory:
         return self.bundle(parse_request(options, self.config))
 
     def bundle(self, wanted: "ContextRequest", patience: float = 1.0, progress: "Progress | None" = None) -> "Bundle":
-        """Put together what an agent is handed; with no `patience` (seconds) nothing is waited for."""
+        """Build the context bundle for an agent; with `patience` 0 (seconds) it waits for nothing."""
         from vault_memory.context.bundle import bundle
 
         with self._lock:
             return bundle(self, wanted, patience, progress)
 
     def add_other_sources(self, request: Request, own: Answer | None, may_wait: bool = True) -> Answer:
-        """The vault's own answer with what other sources have to say; a vault alone has none."""
+        """Return the vault's own answer; a Federation merges in the answers of its other sources."""
         _check_source(request)
         assert own, "the notes answer every question to them"
         return own
 
     def project_summary(self, project: str) -> Result | None:
-        """The beginning of the last summary of a session of the project with this scope; a vault alone has none."""
+        """The start of the latest session summary in this project scope; always None for a single vault."""
         return None
 
     # --- writing -----------------------------------------------------------------------------------------------------
@@ -304,27 +306,27 @@ class Memory:
     def index(
         self, paths: Sequence[str] = (), *, rebuild: bool = False, progress: "Progress | None" = None
     ) -> "Report":
-        """Bring the index up to date, or build a new one and swap it in; `paths` limits the run to those.
+        """Update the index, or with `rebuild` build a new one and swap it in; `paths` limits an update to those.
 
-        Raises RefusedError when too much would be lost, BusyError when another process keeps writing.
+        Raises RefusedError if too much would be lost, BusyError if another process keeps the writer lock.
         """
         limited = [self.index_file.relative(path) for path in _texts(paths=paths)]
         with self._lock:
             return self.index_file.update(limited or None, progress, rebuild)
 
     def has_index(self) -> bool:
-        """Whether there is an index that can be used: else the next question builds one."""
+        """Whether there is a usable index; if not, the next query builds one."""
         return not self.index_file.unusable()
 
     def check(self, progress: "Progress | None" = None) -> tuple[str, str]:
-        """The digests of the index, brought up to date, and of a fresh build: equal when all is well."""
+        """Update the index; return its digest and that of a fresh build, which are equal if the index is correct."""
         with self._lock:
             return self.index_file.check(progress)
 
     def backfill(self, progress: "Progress | None" = None) -> "BackfillReport | None":
-        """Make the vectors that a configured embedder still owes; None where the settings name none.
+        """Embed the passages that have no vector of the configured embedder yet; None if none is configured.
 
-        A server that fails is told of in the result, not raised; the next call goes on from there.
+        A server failure is reported in the result, not raised; the next call resumes from there.
         """
         return self.search.backfill(progress)
 
@@ -332,10 +334,10 @@ class Memory:
         self, text: str, *, kind: str = "world", entities: Sequence[str] = (), confidence: float | None = None,
         date: str | date | None = None, scope: str = "", dry_run: bool = False,
     ) -> "RetainResult":  # fmt: skip
-        """Append a fact to a day's note (today's), and make it searchable; `dry_run` only says how and where.
+        """Append a fact to a day's note (today's) and index it; `dry_run` only returns the bullet and its note.
 
         `kind` is a letter or a word (W world, B experience, O opinion, S observation), `confidence` 0..1. Raises
-        UsageError unless the fact would be read back as it is stated, ConflictError where the note keeps changing.
+        UsageError if the fact would not parse back as stated, ConflictError if the note keeps changing.
         """
         from vault_memory.write.retain import RetainResult, daily_path, parse_bullet, parse_day
 
@@ -352,29 +354,32 @@ class Memory:
     def retain_once(
         self, bullet: "Bullet", scopes: Scopes = (), *, even_if_similar: bool = True
     ) -> "RetainResult | Comparison":
-        """Retain a fact of today, or tell of the one in these scopes that says the same, or nearly."""
+        """Retain a fact under today's date, unless one in these scopes says the same.
+
+        With `even_if_similar=False` a fact that says nearly the same also prevents it. Returns the Comparison then.
+        """
         with self._lock:
             return self._writer.retain_once(bullet, date.today(), _scope_names(scopes), even_if_similar)
 
     def create_note(self, note: "NewNote", scopes: Scopes = ()) -> "StoredNote | str":
-        """Make a note, named by its title and the time, or say which one in these scopes holds the same text."""
+        """Create a note named after title and time; if a note in these scopes has the same text, return its path."""
         with self._lock:
             return self._writer.create_once(note, datetime.now(), _scope_names(scopes))
 
     def edit(self, wanted: "EditRequest", scopes: Scopes = ()) -> "EditResult":
-        """Make one exact edit in a note, within what these scopes open, and keep the note as it was.
+        """Make one exact edit in a note visible in these scopes, and save a pre-image of the note.
 
-        Raises UsageError or ConflictError where it cannot be made as it was asked for; nothing is written then.
+        Raises UsageError or ConflictError if the edit cannot be made exactly as requested; nothing is written then.
         """
         with self._lock:
             return self._writer.amend(wanted, _scope_names(scopes))
 
     def plan_forget(self, path: str, first: int, last: int, text: str | None = None) -> "Removal":
-        """What forgetting these lines of a note would take out; writes nothing.
+        """What forgetting these lines of a note would remove; writes nothing.
 
-        `text` is what they say, or a part of it; "" stands for what the index had there, which is what was cited.
-        Raises UsageError for lines that are neither a fact nor a list item, RefusedError for a way out of the vault,
-        ConflictError where the lines say something else.
+        `text` is what the lines are expected to say, or a part of it; "" means what the index has for them, which is
+        what was cited. Raises UsageError for lines that are neither a fact nor a list item, RefusedError for a path
+        outside the vault, ConflictError if the lines say something else.
         """
         from vault_memory.search.get import check_lines
 
@@ -383,10 +388,10 @@ class Memory:
         return self._writer.forgettable(path, first, last, text)
 
     def forget(self, planned: "Removal") -> "ForgetResult":
-        """Take out what `plan_forget` said, keep the note as it was, and remember the text by its hash.
+        """Remove what `plan_forget` returned, save a pre-image of the note, and record the text's hash as forgotten.
 
-        No copy is left that capture made of it: in the journal, a day's list of sessions, or among the proposals.
-        Raises ConflictError when that text no longer stands in the note as it was shown.
+        Copies that capture made are removed too: in the journal, the daily lists of sessions and the proposals.
+        Raises ConflictError if the text is no longer in the note as it was shown.
         """
         from vault_memory.capture.job import forget_everywhere
 
@@ -397,9 +402,9 @@ class Memory:
         self, *, since: str | date | None = None, now: str | date | datetime | None = None, only: Sequence[str] = (),
         dry_run: bool = False, force: bool = False, apply_core: bool = False, steps: "Steps | None" = None,
     ) -> "ReflectReport":  # fmt: skip
-        """Write the pages that the facts make: entities, opinions, summaries, proposals; `dry_run` only plans them.
+        """Write the pages derived from the facts: entities, opinions, summaries, proposals; `dry_run` only plans them.
 
-        Raises BusyError when another process reflects.
+        Raises BusyError if another process is running reflect.
         """
         from vault_memory.reflect.job import parse_request, reflect
 
@@ -411,11 +416,11 @@ class Memory:
         self, *, since: str | date | None = None, now: str | date | datetime | None = None, dry_run: bool = False,
         yes: Sequence[str] = (), no: Sequence[str] = (), idle_minutes: int = 0,
     ) -> "CaptureReport":  # fmt: skip
-        """Find what sessions and logs hold that is worth keeping, and do what was ticked or refused.
+        """Find what is worth keeping in sessions and logs, and carry out ticked or refused proposals.
 
-        What was asked to be remembered is written, the rest proposed; `dry_run` only says what would be found. `yes`
-        and `no` answer proposals by their names, and nothing is looked for then. `idle_minutes` leaves out sessions
-        that went on within so many. Raises UsageError for a name that is not open.
+        Statements with an explicit request to remember are written, the rest are proposed; `dry_run` only reports what
+        would be found. `yes` and `no` answer proposals by name, and then nothing new is searched for. `idle_minutes`
+        skips sessions that were active within that time. Raises UsageError for a name that is not an open proposal.
         """
         from vault_memory.capture.job import capture
         from vault_memory.capture.judge import parse_request
@@ -429,16 +434,16 @@ class Memory:
             return capture(self.index_file, os.environ, asked, answers)
 
     def proposals(self) -> "list[OpenProposal]":
-        """What was captured and waits for an answer, best first."""
+        """Captured proposals that await an answer, best first."""
         from vault_memory.capture.job import open_proposals
 
         with self._lock:
             return open_proposals(self.index_file)
 
     def gating_scalar(self, text: str, *, turns: Sequence[str] = (), scopes: Scopes = ()) -> "Gating":
-        """Whether a text is worth keeping for long: the gate `G` (kept from .35 on) and its signals, all 0..1.
+        """Score whether a text is worth keeping long-term: the gate `G` (kept from .35 up) and its signals, all 0..1.
 
-        `turns` is what was said just before it.
+        `turns` are the preceding turns of the conversation.
         """
         from vault_memory.capture.judge import gate_text
 
@@ -447,10 +452,10 @@ class Memory:
         return self._ask_index(lambda view, _: gate_text(view, text, before), scopes)
 
     def undo(self, run: str = "", *, dry_run: bool = False, force: bool = False) -> "UndoReport":
-        """Undo a run, the last of reflect unless another is named, or only say what that would do (`dry_run`).
+        """Undo a run, by default the last reflect; `dry_run` only reports what that would do.
 
-        With `force` notes that were changed since stay as they are, and the others are put back. Raises UsageError when
-        there is nothing to undo, ConflictError when a page was changed since.
+        With `force`, notes changed since are left as they are and the others restored. Raises UsageError if there is
+        nothing to undo, ConflictError if a page was changed since.
         """
         from vault_memory.reflect.job import undo
 
@@ -466,7 +471,7 @@ def _check_source(request: Request) -> Request:
 
 
 def _text(**options: object) -> None:
-    """Raise UsageError for an option that is no text, or none that UTF-8 can hold."""
+    """Raise UsageError for an option that is not text, or cannot be encoded as UTF-8."""
     for name, value in options.items():
         if not isinstance(value, str):
             raise UsageError(f"`{name}` must be text.", "Give it as text.")
@@ -474,7 +479,7 @@ def _text(**options: object) -> None:
 
 
 def _texts(**option: object) -> tuple[str, ...]:
-    """The texts of one option; raises UsageError for a text alone: its letters would be taken for several."""
+    """The strings of one option; raises UsageError for a bare string, whose letters would be taken for several."""
     ((name, value),) = option.items()
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise UsageError(f"`{name}` must be a list of texts.", f"Write {name}=[{str(value)!r}].")

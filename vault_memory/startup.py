@@ -1,7 +1,7 @@
-"""What every call needs before the settings are read: words that options accept, the user's folders, which vault.
+"""What every command needs before settings are read: option values, the user's folders, which vault to use.
 
-It imports next to nothing, and paths are text: each question to a daemon comes this way, and pathlib and the settings
-would cost half as much as Python itself.
+It imports next to nothing, and paths are plain strings: every request to a daemon goes through here, and pathlib and
+the settings would add half of Python's own start-up time.
 """
 
 import errno
@@ -20,15 +20,15 @@ RECALL_FORMATS = ("paths", "md", "json")
 FORMATS = ("markdown", "json", "xml")
 NOTES, SESSIONS = "notes", "sessions"
 STALE_SOURCE = "stale_source"
-"""The problem of an answer that another vault's index is missing or behind."""
+"""Marks an answer as degraded because another vault's index is missing or out of date."""
 
 SOURCES = (NOTES, SESSIONS, "all")
 TASKS = ("open", "done")
 TOOLS = ("claude-code", "opencode", "openclaw")
-"""Whose sessions can be a source."""
+"""The agents whose sessions can be indexed."""
 
 REFLECTED = ("entities", "opinions", "summaries", "proposals")
-"""What a reflect can be limited to."""
+"""What `reflect --only` accepts."""
 
 __version__ = "0.1.0"
 
@@ -39,7 +39,7 @@ _VARIABLES = ("OLLAMA_HOST", "TZ", "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 
 
 def user_folder(kind: str, environ: Mapping[str, str]) -> str:
-    """The user's `config`, `data` or `state` folder for this program, following each system's custom."""
+    """The user's `config`, `data` or `state` folder for this program, by each platform's convention."""
     home = environ.get("HOME") or os.path.expanduser("~")
     xdg = environ.get(f"XDG_{kind.upper()}_HOME")
     if xdg and os.path.isabs(xdg):
@@ -54,7 +54,10 @@ def user_folder(kind: str, environ: Mapping[str, str]) -> str:
 
 
 def named_vault(flag: str | None, environ: Mapping[str, str], cwd: str) -> str | None:
-    """The vault's folder by flag, $MEMORY_VAULT or the nearest marked parent; None where the settings must name it."""
+    """The vault's folder from the flag, $MEMORY_VAULT or the nearest folder at or above `cwd` with a marker, else None.
+
+    None means that only the settings can name the vault.
+    """
     named = flag or environ.get("MEMORY_VAULT")
     if named:
         return os.path.join(cwd, os.path.expanduser(named))
@@ -74,12 +77,12 @@ def vault_id(root: str | os.PathLike[str]) -> str:
 
 
 def own_command(vault: str | os.PathLike[str], *words: str) -> list[str]:
-    """What runs this program for a vault in a process of its own."""
+    """The command line that runs this program on a vault in a separate process."""
     return [sys.executable, "-m", "vault_memory", "--vault", os.fspath(vault), *words]
 
 
 def start_indexing(vault: str | os.PathLike[str]) -> "subprocess.Popen[bytes]":
-    """Have a vault's index built or brought up to date by a process that goes on when this one ends."""
+    """Build or update a vault's index in a detached process that outlives this one."""
     import subprocess
 
     command, nowhere = own_command(vault, "--quiet", "index"), subprocess.DEVNULL
@@ -88,15 +91,15 @@ def start_indexing(vault: str | os.PathLike[str]) -> "subprocess.Popen[bytes]":
 
 MAX_SETTINGS_BYTES = 1_000_000
 _USUAL_BYTES = 1 << 16
-"""What is read at once: to ask for the most would set so much memory aside for each note."""
+"""Size of the first read: asking for the maximum would allocate that much for every note."""
 
 _WITHOUT_WAITING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def open_regular(path: str | os.PathLike[str], flags: int = 0) -> BinaryIO:
-    """Open a file of a vault or of settings for reading; raises OSError for what is not a regular file.
+    """Open a vault or settings file for reading; raises OSError for anything but a regular file.
 
-    A pipe would have us wait, and a device may never end.
+    A pipe would block, and a device may never end.
     """
     handle = os.open(path, _WITHOUT_WAITING | flags)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -106,7 +109,7 @@ def open_regular(path: str | os.PathLike[str], flags: int = 0) -> BinaryIO:
 
 
 def read_bounded(file: BinaryIO, most_bytes: int) -> bytes:
-    """The rest of an opened file; raises OSError where that is more than so many bytes."""
+    """Read the rest of an open file; raises OSError if that is more than `most_bytes`."""
     data = file.read(_USUAL_BYTES)
     if len(data) == _USUAL_BYTES:
         data += file.read(most_bytes)
@@ -116,11 +119,11 @@ def read_bounded(file: BinaryIO, most_bytes: int) -> bytes:
 
 
 def read_regular(path: str | os.PathLike[str], most_bytes: int = MAX_SETTINGS_BYTES) -> bytes:
-    """The bytes of a regular file of a bounded size; raises OSError."""
+    """Read a regular file of at most `most_bytes`; raises OSError."""
     with open_regular(path) as file:
         return read_bounded(file, most_bytes)
 
 
 def relevant_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables that an answer may depend on."""
+    """The environment variables that an answer may depend on."""
     return {name: value for name, value in environ.items() if name in _VARIABLES or name.startswith("MEMORY_")}
