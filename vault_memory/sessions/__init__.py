@@ -1,1 +1,1 @@
-"""Transcripts of agents: formats, redaction, sync."""
+"""Agent transcripts: reading, redacting and syncing them."""

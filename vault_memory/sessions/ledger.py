@@ -1,7 +1,7 @@
-"""Remembers of each transcript its stamp, where its reading ended and its derived file, and which of them have grown.
+"""Records the sync state of each transcript (stamp, read position, derived file) and the marks and summaries of hooks.
 
-One file a tool, replaced whole. What is in it can be made again from the transcripts and the derived files: one that
-is lost or damaged is no loss.
+One state file per tool, replaced as a whole. It can be rebuilt from the transcripts and the derived files, so losing or
+damaging it costs nothing.
 """
 
 import contextlib
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 FOLDER = "sessions"
 STATE = ".state"
 SYNCED = "swept"
-"""The file whose time tells when all transcripts were looked at last."""
+"""The file whose mtime is the time of the last complete sync."""
 VERSION = 1
 
 
 class TranscriptState(NamedTuple):
-    """What is known of one transcript; `path` is its derived file below the folder of sessions, `size` its bytes.
+    """State of one transcript; `path` is its derived file, relative to the sessions folder, `size` that file's bytes.
 
-    `day` and `at` (ISO, with its zone) are its last message's, `title` what its tool called it when the head of the
-    derived file was written. It is `is_gone` while the derived file stays, and `is_unfinished` where its last line has
-    no end.
+    `day` and `at` (ISO, with offset) are those of its last message, `title` is the tool's title when the head of the
+    derived file was written. `is_gone`: the transcript is gone, its derived file stays. `is_unfinished`: the last line
+    has no newline yet.
     """
 
     stamp: str = ""
@@ -47,14 +47,14 @@ class TranscriptState(NamedTuple):
     title: str = ""
     at: str = ""
     summaries: int = 0
-    """So many of those that hooks have kept stand in the derived file."""
+    """How many of the summaries kept by hooks are already in the derived file."""
 
 
 class SessionCounts(NamedTuple):
-    """What is known of all sessions; `skipped` are damaged records of their transcripts, `bytes` all that lies there.
+    """Totals over all sessions; `skipped` counts damaged records, `bytes` everything below `folder`.
 
-    `gone` are those whose transcript is gone, `unfinished` those whose last line has no end, `pending` those that have
-    changed since all were looked at last: `synced`, in seconds since 1970.
+    `gone` counts sessions whose transcript is gone, `unfinished` those whose last line has no newline yet, `pending`
+    those changed since the last complete sync, `synced` (seconds since the epoch).
     """
 
     tools: tuple[str, ...]
@@ -70,17 +70,17 @@ class SessionCounts(NamedTuple):
 
 
 def folder(environ: Mapping[str, str]) -> Path:
-    """Where the derived texts lie, a folder a tool."""
+    """The folder of the derived texts, with one subfolder per tool."""
     return Path(user_folder("data", environ)) / FOLDER
 
 
 def state_file(home: Path, tool: str) -> Path:
-    """The file of what is known of a tool's transcripts."""
+    """The state file of a tool."""
     return home / STATE / f"{tool}.json"
 
 
 def count_sessions(config: "Config", environ: Mapping[str, str]) -> SessionCounts | None:
-    """What is known, without a look at any transcript; None where the settings want none."""
+    """Totals from the state files, without looking at any transcript; None if the settings name no tools."""
     if not config.sessions_tools:
         return None
     home, synced = folder(environ), None
@@ -96,7 +96,7 @@ def count_sessions(config: "Config", environ: Mapping[str, str]) -> SessionCount
 
 
 def bytes_below(folder: Path) -> int:
-    """What lies below a folder; what cannot be looked at counts for nothing."""
+    """Total size of the files below a folder; files that cannot be read count as 0."""
     total = 0
     for place, _, names in os.walk(folder):
         for name in names:
@@ -106,7 +106,7 @@ def bytes_below(folder: Path) -> int:
 
 
 def load(file: Path) -> dict[str, TranscriptState]:
-    """What is known, by the transcripts' keys; nothing where the file is missing, damaged or of another version."""
+    """The state by transcript key; empty if the file is missing, damaged or of another version."""
     with contextlib.suppress(OSError, ValueError, TypeError, AttributeError, KeyError):
         found = json.loads(file.read_bytes())
         if found["version"] == VERSION:
@@ -115,20 +115,20 @@ def load(file: Path) -> dict[str, TranscriptState]:
 
 
 def save(file: Path, known: Mapping[str, TranscriptState]) -> None:
-    """Replace the file; raises OSError."""
+    """Replace the state file; raises OSError."""
     safe_files.replace_durably(file, json.dumps({"version": VERSION, "transcripts": known}).encode())
 
 
-# --- what hooks say ---------------------------------------------------------------------------------------------------
+# --- marks and summaries left by hooks --------------------------------------------------------------------------------
 
 
 def mark_grown(environ: Mapping[str, str]) -> None:
-    """Note that a transcript has grown, for a daemon to read on at once. It never raises OSError."""
+    """Mark that a transcript has grown, so that a daemon syncs at once. Never raises OSError."""
     _touch(marks_file(environ))
 
 
 def keep_summary(environ: Mapping[str, str], tool: str, session: str, text: str) -> None:
-    """Keep what stands for a session, named by the tool's id, after a compaction; raises OSError."""
+    """Append the compaction summary of a session, given by the tool's own id; raises OSError."""
     from vault_memory.sessions.transcript import SUMMARY, clean_message
 
     file = summaries_file(folder(environ), tool, session)
@@ -140,7 +140,7 @@ def keep_summary(environ: Mapping[str, str], tool: str, session: str, text: str)
 
 
 def read_summaries(home: Path, tool: str, session: str) -> "list[Message]":
-    """The summaries that hooks have kept of a session, oldest first; none where they cannot be read."""
+    """The summaries of a session kept by hooks, oldest first; those up to the first unreadable one."""
     from vault_memory.sessions.transcript import SUMMARY, Message
 
     found: list[Message] = []
@@ -153,13 +153,13 @@ def read_summaries(home: Path, tool: str, session: str) -> "list[Message]":
 
 
 def summaries_file(home: Path, tool: str, session: str) -> Path:
-    """The file of a session's summaries, beside the derived texts of its tool."""
+    """The file of a session's summaries, next to its tool's derived texts."""
     name = hashlib.sha256(session.encode("utf-8", "replace")).hexdigest()[:24]
     return home / tool / ".summaries" / f"{name}.jsonl"
 
 
 def mark_ended(environ: Mapping[str, str], tool: str, session: str) -> None:
-    """Note that a session, named by the tool's id, has ended, and nothing is waited for. It never raises OSError."""
+    """Mark that a session, given by the tool's own id, has ended. Never raises OSError."""
     _touch(end_file(environ, tool, session))
 
 
@@ -170,13 +170,13 @@ def _touch(file: Path) -> None:
 
 
 def end_file(environ: Mapping[str, str], tool: str, session: str) -> Path:
-    """The file that is there where a session has ended since the last capture."""
+    """The marker file of a session that has ended; it exists until `forget_ends` removes it."""
     name = hashlib.sha256(f"{tool}\n{session}".encode("utf-8", "replace")).hexdigest()[:24]
     return Path(user_folder("data", environ)) / "session-ends" / name
 
 
 def forget_ends(environ: Mapping[str, str], before: float) -> None:
-    """Forget which sessions had ended before a time (seconds since 1970)."""
+    """Delete the end markers from before a time (seconds since the epoch)."""
     with contextlib.suppress(OSError), os.scandir(end_file(environ, "", "").parent) as entries:
         for entry in entries:
             if entry.stat().st_mtime < before:
@@ -184,5 +184,5 @@ def forget_ends(environ: Mapping[str, str], before: float) -> None:
 
 
 def marks_file(environ: Mapping[str, str]) -> Path:
-    """The file that is there where a transcript has grown since the last sync."""
+    """The marker file that exists if a transcript has grown since the last sync."""
     return Path(user_folder("data", environ)) / "session-marks"

@@ -1,7 +1,7 @@
-"""Finds the project that a folder belongs to (settings, else its git root's name), and the scopes open to an asker.
+"""Finds the project a folder belongs to (from the settings, else its git root's name) and the scopes open to a caller.
 
-A note names a project by a short name that is the same on every device. On one device only one folder has it: another
-of the same name would see what was kept for the first. Who came first is kept in the user's data folder.
+Notes refer to a project by a short name that is the same on every device. On one device only one folder gets that name,
+or a second folder of the same name would see the first one's notes. The user's data folder records who came first.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ _FILE = "projects.jsonl"
 
 
 class NamedFolder(NamedTuple):
-    """A folder that was met under a name; `inode` is that of the folder, which stays the same where it is moved."""
+    """A folder seen under a project name; its `inode` survives a move."""
 
     name: str
     folder: str
@@ -33,9 +33,9 @@ class NamedFolder(NamedTuple):
 
 
 def find_project(folder: Path, config: Config, environ: Mapping[str, str]) -> str:
-    """The scope of the project that a folder belongs to, or "" outside of any.
+    """The scope of the project a folder belongs to, or "" if none.
 
-    That is what the user's settings say of the nearest folder above it, else the name of its git root.
+    The settings' entry for the folder or its nearest mapped parent, else the name of its git root.
     """
     try:
         here = folder.expanduser().absolute()
@@ -51,20 +51,20 @@ def find_project(folder: Path, config: Config, environ: Mapping[str, str]) -> st
 
 
 def name_project(root: Path, config: Config, environ: Mapping[str, str]) -> str:
-    """The scope of the project that a folder is: its name's, or one of its own where another has that already."""
+    """The scope of a project's root folder: its name, with a hash appended if another folder already has that name."""
     name = identifier(root.name)
     if not name:
         return ""
     try:
         mine = NamedFolder(name, os.path.realpath(root), os.stat(root).st_ino)
         is_first = _is_first(mine, config, environ)
-    except OSError:  # who was first cannot be read or kept: rather no project's than another's
+    except OSError:  # the record cannot be read or written: better a scope of its own than another project's
         is_first = False
     return f"project:{name}" if is_first else f"project:{name}-{hash_folder(os.path.realpath(root))}"
 
 
 def list_shared_names(config: Config, environ: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
-    """The names that several folders have which are there, and those folders, the one that was first first."""
+    """The names that several existing folders share, each with those folders, first come first."""
     names: dict[str, list[str]] = {}
     for each in _read_folders(config, environ):
         if os.path.isdir(each.folder):
@@ -75,18 +75,18 @@ def list_shared_names(config: Config, environ: Mapping[str, str]) -> Iterator[tu
 def _is_first(mine: NamedFolder, config: Config, environ: Mapping[str, str]) -> bool:
     known = [each for each in _read_folders(config, environ) if each.name == mine.name]
     if mine.folder not in [each.folder for each in known]:
-        # Nothing is ever dropped of that file: the name would go to the next who comes.
+        # Entries are never dropped: the name would pass to the next comer.
         safe_files.append(_file(environ), json.dumps(mine._asdict()).encode())
-        # Read anew: another process may have been faster.
+        # Read again: another process may have been faster.
         known = [each for each in _read_folders(config, environ) if each.name == mine.name]
     if not known or known[0].folder == mine.folder:
         return bool(known)
-    # It may be this one, under another path now; of a drive that is away nobody knows.
+    # The first folder may be this one, moved. On an unmounted drive the two cases cannot be told apart.
     return known[0].inode == mine.inode and not os.path.lexists(known[0].folder)
 
 
 def _read_folders(config: Config, environ: Mapping[str, str]) -> Iterator[NamedFolder]:
-    """The folders that were met, first first, each once, but for those of which the settings say what they are."""
+    """The recorded folders, first come first, each once, without those that the settings map."""
     mapped = dict(config.projects)
     seen: set[str] = set()
     try:
@@ -112,19 +112,19 @@ def _file(environ: Mapping[str, str]) -> Path:
 
 
 def checkout(folder: Path) -> Path | None:
-    """The folder with the files of a repository that a folder lies in: the nearest with `.git`."""
+    """The working tree a folder is in: the nearest folder with `.git`, itself or a parent."""
     return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), None)
 
 
 def git_root(folder: Path) -> Path | None:
-    """The folder of the repository that a folder lies in: of a further worktree, that of the repository itself.
+    """The root of the repository a folder is in; for a linked worktree, the root of the main one.
 
-    That must know of the worktree: anybody can write such a file.
+    The main repository must list the worktree, since anybody can write a `.git` file that points to it.
     """
     place = checkout(folder)
     if place is None or not (mark := place / ".git").is_file():
         return place
-    with contextlib.suppress(OSError, ValueError):  # nothing there, or no path
+    with contextlib.suppress(OSError, ValueError):  # missing, or not a path
         said = _POINTS_TO.match(_read(mark))
         entry = (place / said[1]).resolve() if said else mark
         is_entry = entry.parent.name == "worktrees" and entry.parent.parent.name == ".git"
@@ -139,12 +139,12 @@ def _read(file: Path) -> str:
 
 
 def identifier(name: str) -> str:
-    """A name as it stands in a scope, so that a key of a fact can hold it: `Client A (old)` is `client-a-old`."""
+    """A name as used in a scope, safe within the key of a fact: `Client A (old)` becomes `client-a-old`."""
     return re.sub(r"(?:[^\w.-]|-)+", "-", entities.slug(name)).strip("-.")
 
 
 def hash_folder(folder: str) -> str:
-    """What tells a folder from others of its name, in six characters."""
+    """Six hex digits that distinguish a folder from others of the same name."""
     return hashlib.sha256(os.path.normpath(folder).encode("utf-8", "replace")).hexdigest()[:6]
 
 
@@ -152,14 +152,14 @@ SCOPE_VARIABLE = "MEMORY_SCOPE"
 
 
 class Asker(NamedTuple):
-    """Who asks: the agent's name, "" for none, and the folder it works in."""
+    """The caller: the agent's name, "" for none, and its working directory."""
 
     agent: str = ""
     folder: Path | None = None
 
 
 def open_scopes(asker: Asker, config: Config, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The scopes that are open to somebody, never none; raises UsageError for a bad one in $MEMORY_SCOPE."""
+    """The scopes open to a caller, always including global; raises UsageError for a bad one in $MEMORY_SCOPE."""
     found = [GLOBAL]
     if asker.folder and (project := find_project(asker.folder, config, environ)):
         found.append(project)

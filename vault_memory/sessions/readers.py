@@ -1,7 +1,7 @@
-"""Reads the transcripts of agents' tools: where each keeps them, what a record says, and only what was appended.
+"""Finds and parses the transcripts of agent tools, resuming where the last reading ended.
 
 Claude Code writes `~/.claude/projects/<folder>/<session>.jsonl`, OpenClaw
-`~/.openclaw/agents/<agent>/sessions/<session>.jsonl`, each a record a line; opencode has a database `opencode.db`.
+`~/.openclaw/agents/<agent>/sessions/<session>.jsonl`, both one record per line; opencode has a database `opencode.db`.
 """
 
 import hashlib
@@ -25,32 +25,32 @@ from vault_memory.sessions.transcript import SUMMARY, Message
 SPEAKERS = {"user": "User", "assistant": "Assistant"}
 
 _NOT_SAID = ("isMeta", "isSidechain", "isVisibleInTranscriptOnly", "isApiErrorMessage")
-"""Flags of what nobody said: a subagent's, Claude Code's own."""
+"""Flags of records that neither side of the conversation wrote: a subagent's, or Claude Code's own."""
 
 
 class Record(NamedTuple):
-    """What one record of a transcript holds: what was said, and the session's title and working directory.
+    """One parsed record of a transcript: its message, and the session's title and working directory if it has them.
 
-    Reading goes on from `end` (bytes of a file, messages of a database); `size` is in bytes.
+    The next reading resumes at `end` (bytes of a file, messages of a database); `size` is in bytes.
     """
 
     message: Message | None = None
     title: str = ""
     folder: str = ""
     outputs: int = 0
-    """Of tools: they are all left out."""
+    """Tool outputs, which are all left out."""
     is_chosen: bool = False
     """Whether a person gave the title."""
     damaged: int = 0
-    """So much of it could not be read."""
+    """How many of its parts could not be parsed."""
     end: int = 0
     size: int = 0
     is_unfinished: bool = False
-    """The last line, which has no end yet."""
+    """Whether this is the last line and has no newline yet."""
 
 
 def tool_folder(tool: str, config: Config, environ: Mapping[str, str]) -> Path:
-    """The folder of a tool's transcripts: what the settings name, else what the tool's own variables and custom say."""
+    """The folder of a tool's transcripts: from the settings, else the tool's environment variable or default."""
     home = Path(environ.get("HOME") or os.path.expanduser("~"))
     if tool == "claude-code":
         usual = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
@@ -62,17 +62,17 @@ def tool_folder(tool: str, config: Config, environ: Mapping[str, str]) -> Path:
 
 
 def list_transcripts(tool: str, folder: Path) -> "Sequence[Transcript]":
-    """The transcripts of a tool below its folder, the newest first; raises OSError where they cannot be listed."""
+    """The transcripts of a tool below its folder, newest first; raises OSError if they cannot be listed."""
     if tool == "opencode":
         return _list_sessions(folder)
     if tool == "claude-code":
         files = (file for file in folder.glob("*/*.jsonl") if not file.name.startswith("agent-"))  # a subagent's
         return _list_files(folder, files, _claude_code)
-    files = (file for file in folder.glob("*/sessions/*.jsonl") if "." not in file.stem)  # no checkpoint, no archive
+    files = (file for file in folder.glob("*/sessions/*.jsonl") if "." not in file.stem)  # no checkpoints or archives
     return _list_files(folder, files, _openclaw)
 
 
-# --- what a record says ----------------------------------------------------------------------------------------------
+# --- parsing a record ------------------------------------------------------------------------------------------------
 
 
 def _claude_code(record: Mapping[str, Any]) -> Record:
@@ -93,7 +93,7 @@ def _claude_code(record: Mapping[str, Any]) -> Record:
 
 
 def read_claude_code(line: bytes) -> Message | None:
-    """What is said in one line of a Claude Code transcript."""
+    """The message in one line of a Claude Code transcript, or None."""
     record = _json(line)
     return _claude_code(record).message if isinstance(record, dict) else None
 
@@ -119,7 +119,7 @@ def _openclaw(record: Mapping[str, Any]) -> Record:
 
 
 def _read_blocks(speaker: str, content: Any, at: datetime | None, id: str) -> Record:  # noqa: ANN401 - whatever JSON came
-    """What a text, or blocks of content, say together."""
+    """A record of a message's content, which is a string or a list of blocks."""
     blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
     texts = [_text_field(block.get("text")) for block in blocks if block.get("type") == "text"]
     text = content if isinstance(content, str) else "\n".join(texts)
@@ -128,7 +128,7 @@ def _read_blocks(speaker: str, content: Any, at: datetime | None, id: str) -> Re
 
 
 def _parse_time(stamp: Any) -> datetime | None:  # noqa: ANN401
-    """A time as a local one: an ISO text, or milliseconds since 1970; None for anything else."""
+    """Local time from an ISO string or milliseconds since the epoch; None for anything else."""
     try:
         if isinstance(stamp, str):
             return datetime.fromisoformat(stamp).astimezone()
@@ -143,12 +143,12 @@ def _text_field(value: Any) -> str:  # noqa: ANN401
     return value if isinstance(value, str) else ""
 
 
-# --- files of a record a line ----------------------------------------------------------------------------------------
+# --- JSONL files -----------------------------------------------------------------------------------------------------
 
 HEAD_BYTES, TAIL_BYTES = 1024, 4096
 
 MAX_LINE_BYTES = 6 << 20
-"""A longer line is never held: it is a tool's whole output, 50 MB and more."""
+"""A longer line is never kept in memory: it is the whole output of a tool, 50 MB and more."""
 PIECE_BYTES = 256 * 1024
 LONG_LINE_BYTES = 1 << 16
 
@@ -156,9 +156,9 @@ Parse = Callable[[Mapping[str, Any]], Record]
 
 
 def read_lines(file: BinaryIO) -> Iterator[tuple[bytes | None, int]]:
-    """Each whole line from here on, None for one that is too long, and how long it is.
+    """Each complete line from the current position, None for one that is too long, with its size in bytes.
 
-    What follows the last line's end is left for another time.
+    An unfinished last line is left for the next time.
     """
     while piece := file.readline(MAX_LINE_BYTES):
         size, data = len(piece), piece
@@ -172,7 +172,7 @@ def read_lines(file: BinaryIO) -> Iterator[tuple[bytes | None, int]]:
 
 @dataclass(frozen=True)
 class JsonlFile:
-    """One transcript; `key` is its path below the tool's folder, `stamp` changes whenever the transcript does."""
+    """One transcript; `key` is its path relative to the tool's folder, `stamp` changes whenever the transcript does."""
 
     key: str
     file: str
@@ -180,13 +180,13 @@ class JsonlFile:
     parse: Parse
 
     def resume(self, mark: str) -> int:
-        """Where a reading with that mark ended, 0 where the file is another; raises OSError."""
+        """The offset at which the reading with this mark ended, 0 if the file is a different one; raises OSError."""
         number = mark.partition(" ")[0]
         end = int(number) if number.isdigit() else 0
         return end if self.mark(end) == mark else 0
 
     def mark(self, end: int) -> str:
-        """A reading's end, and how the file looks before it: by its first bytes and those just before."""
+        """The offset at which a reading ended, and a hash of the file's first bytes and of those just before it."""
         with open(self.file, "rb") as handle:
             head = handle.read(min(HEAD_BYTES, end))
             handle.seek(max(end - TAIL_BYTES, 0))
@@ -213,7 +213,7 @@ class JsonlFile:
 
 
 def _is_output(line: bytes) -> bool:
-    """Whether a long line is a tool's output by its head: it need not be parsed, which takes a third of a sync."""
+    """Whether a long line is a tool's output, by its head; parsing these would take a third of a sync."""
     return len(line) > LONG_LINE_BYTES and b'"tool_result"' in line[:HEAD_BYTES]
 
 
@@ -227,7 +227,7 @@ def _json(data: bytes | str) -> Any:  # noqa: ANN401
 def _list_files(root: Path, files: Iterable[Path], parse: Parse) -> list[JsonlFile]:
     found: list[tuple[int, JsonlFile]] = []
     for file in sorted(files):
-        with suppress(OSError):  # gone since it was listed, or a link to nothing
+        with suppress(OSError):  # deleted since it was listed, or a dangling link
             status = file.stat()
             if stat.S_ISREG(status.st_mode) and not file.name.startswith("."):
                 stamp = f"{status.st_size}.{status.st_mtime_ns}"
@@ -240,10 +240,10 @@ def _list_files(root: Path, files: Iterable[Path], parse: Parse) -> list[JsonlFi
 
 DATABASE = "opencode.db"
 SETTLE_SECONDS, STILL_WRITTEN_SECONDS = 5.0, 3600.0
-"""A last message is left alone for so long, for its parts are written after it; and an answer without an end for an
-hour, for then its writer has died."""
+"""How long the last message is left alone, since its parts are written after it; and an answer without an end, whose
+writer is taken for dead after an hour."""
 MAX_PART_BYTES = 1 << 20
-"""A larger part is a tool's output, or a text that is left out."""
+"""Larger parts, mostly tool outputs, are left out."""
 
 _NO_TITLE = ("New session", "Child session")
 _SESSIONS = "SELECT id, title, directory, parent_id FROM session ORDER BY id"
@@ -253,7 +253,7 @@ _PARTS = "SELECT data FROM part WHERE message_id = ? AND length(data) < ? ORDER 
 
 
 def _rows(file: Path | str, statement: str, *values: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401
-    """The rows of a query to opencode's database, which is only read; raises OSError."""
+    """The rows of a query to opencode's database, opened read-only; raises OSError."""
     try:
         with closing(apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
             connection.set_busy_timeout(2000)
@@ -264,9 +264,9 @@ def _rows(file: Path | str, statement: str, *values: Any) -> list[tuple[Any, ...
 
 @dataclass
 class DatabaseSession:
-    """One session of opencode's, known by its id: rows of `message` and `part`, JSON in `data`.
+    """One session of opencode, keyed by its id: rows of `message` and `part` with JSON in `data`.
 
-    It does what a `JsonlFile` does.
+    It has the interface of a `JsonlFile`.
     """
 
     key: str
@@ -276,8 +276,8 @@ class DatabaseSession:
 
     @cached_property
     def listed(self) -> list[tuple[Any, ...]]:
-        """Id, time of the last change (ms) and length of its messages, oldest first, as when it was first asked; a last
-        one that may be being written is left for another time."""
+        """Id, time of the last change (ms) and length of each message, oldest first, as of the first access. A last
+        message that may still be being written is left for the next time."""
         rows = _rows(self.file, _MESSAGES, self.key)
         age = time.time() - (rows[-1][1] or 0) / 1000 if rows else STILL_WRITTEN_SECONDS
         is_new = age < SETTLE_SECONDS or (age < STILL_WRITTEN_SECONDS and _is_being_written(self._message(rows[-1][0])))
@@ -291,13 +291,13 @@ class DatabaseSession:
         return self._digest(len(self.listed), self.title)
 
     def resume(self, mark: str) -> int:
-        """How many messages a reading with that mark has read; 0 where they are others now."""
+        """How many messages the reading with this mark covered; 0 if they have changed since."""
         number = mark.partition(" ")[0]
         count = int(number) if number.isdigit() else 0
         return count if count <= len(self.listed) and self.mark(count) == mark else 0
 
     def mark(self, end: int) -> str:
-        """A reading's end, and which messages stand before it."""
+        """How many messages a reading covered, and a hash of them."""
         return f"{end} {self._digest(end)}"
 
     def _digest(self, count: int, title: str = "") -> str:
@@ -336,7 +336,7 @@ def _bytes(data: str | bytes | None) -> bytes:
 
 
 def _is_being_written(data: bytes) -> bool:
-    """Whether the answer goes on: it has neither an end nor an error."""
+    """Whether an answer is still being written: it has neither an end time nor an error."""
     message = _json(data)
     if not isinstance(message, dict):
         return True
@@ -349,7 +349,7 @@ Transcript = JsonlFile | DatabaseSession
 
 
 def _list_sessions(root: Path) -> list[DatabaseSession]:
-    """The sessions of opencode's database; subagents' have a parent and are left out."""
+    """The sessions in opencode's database, without those of subagents, which have a parent."""
     file, found = root / DATABASE, []
     for id, title, folder, parent in _rows(file, _SESSIONS) if os.path.isfile(file) else []:
         if _text_field(id) and not parent:

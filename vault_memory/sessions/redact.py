@@ -1,11 +1,11 @@
-"""Takes secrets out of texts: what they look like, and what stands in their place.
+"""Redacts secrets in text: keys, tokens, passwords, PINs and card numbers, each replaced by a mark of its kind.
 
-A secret is known by a shape of its own (`_SHAPES`), by the place in a command, a header or a URL that takes nothing
-else (`_PLACES`), by a name beside it in settings, code or a sentence (`_NAMES`), or by being long and random.
+A secret is recognised by its own shape (`_SHAPES`), by a place in a command, header or URL that takes nothing else
+(`_PLACES`), by a name next to it in settings, code or a sentence (`_NAMES`), or by being long and random.
 
-Libraries let far more through of the 483 shapes in tests/sessions/secret_shapes.txt (ours 22): redact-transcripts 298,
-redact-secret 334, agentscrub 345, detect-secrets 413; with its entropy plugins 39, but it then takes something out of
-82 of the 89 plain lines beside them.
+Of the 483 shapes in tests/sessions/secret_shapes.txt this misses 22. Libraries miss far more: redact-transcripts 298,
+redact-secret 334, agentscrub 345, detect-secrets 413; detect-secrets with its entropy plugins misses 39, but then
+redacts something in 82 of the 89 plain lines of that file.
 """
 
 import re
@@ -16,9 +16,10 @@ from vault_memory.text.terms import STOP_WORDS
 
 
 class Rule(NamedTuple):
-    """One kind of secret; `hints` are texts of which one is there when it is. The group `secret` goes, or all of it.
+    """One kind of secret; any text with one contains at least one of the space-separated `hints`.
 
-    A judge tells what was found from a word, a variable or a form to fill in.
+    The pattern's group `secret` is redacted, or the whole match if there is none. The `judge` rejects matches that are
+    a word, a variable or a placeholder.
     """
 
     name: str
@@ -28,14 +29,15 @@ class Rule(NamedTuple):
 
 
 MAX_READ_AGAIN = 256
-"""Characters of a value that was no secret in which another name may stand, as in `key="ApiKey" value="…"`."""
+"""A rejected value of up to this many characters is searched again, for it may contain the name of the actual secret,
+as in `key="ApiKey" value="…"`."""
 
-# --- shapes: no judge need look at them ------------------------------------------------------------------------------
+# --- shapes: certain without a judge ---------------------------------------------------------------------------------
 
 _KEY_TYPE = r"(?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?"
 
 _SHAPES = (
-    Rule("private-key", "PRIVATE",  # up to its end, or as far as it looks like one; or its end alone
+    Rule("private-key", "PRIVATE",  # to its end line, or as far as it looks like a key; or only its last part
          rf"----[- ]BEGIN {_KEY_TYPE}[- ]----"
          rf"(?:[^-]*+(?:-(?!---[- ](?:BEGIN|END) )[^-]*+)*+----[- ]END {_KEY_TYPE}[- ]----|[\sA-Za-z0-9+/=:,\\-]*)"
          r"|(?<![A-Za-z0-9/=])(?:[A-Za-z0-9+/]{16,100}={0,2}(?:\\n|\s[>+|]?){1,20}){1,200}"
@@ -56,7 +58,7 @@ _SHAPES = (
          r"\b(?:(?:SK|AC|dapi|key-)[0-9a-f]{32}|pul-[0-9a-f]{40}|sq0(?:atp|csp|idp)-[\w-]{22,43}"
          r"|AT[AC]TT3[\w=-]{100,300}|AGE-SECRET-KEY-1[A-Z0-9]{58})(?![\w-])|(?<!\d)\d{8,10}:AA[\w-]{33}(?![\w-])"),
 )  # fmt: skip
-"""The last row is of vendors who are seldom met; the longer tokens of others are known by being random."""
+"""The last rule is for rarer vendors; the longer tokens of others are recognised as random."""
 
 # --- judges ----------------------------------------------------------------------------------------------------------
 
@@ -75,18 +77,18 @@ _BEFORE_NO_KEY = re.compile(
     r"(?i)(?:public|cache|finger|sha-?\d+|\bh1|base64|digest|integrity|checksum|hash)[\w -]{0,12}[^\w\n]{0,4}$"
     r"|[?&][\w.-]{1,30}=$"
 )
-"""What stands before a long random text that is none: a digest, a public key, a picture, a value of a URL."""
+"""What precedes a long random text that is no secret: a digest, a public key, an image, a URL parameter."""
 
 _STATES = frozenset(
     """bool boolean bytes check correct empty enter hash here hidden identical invalid later lost missing needed
     nothing number okay optional pending plain please public random reset same secure string strong text unknown
     weak wrong""".split()  # noqa: SIM905
 )
-"""What stands alone behind `password:` and is no password: without it `password: string` in code would be one."""
+"""Words that follow `password:` alone without being a password, as `password: string` in code."""
 
 
 def _has_letters_and_digits(value: str) -> bool:
-    """Whether there are letters and digits in it, as words have not."""
+    """Whether a value has both letters and digits, which words do not."""
     return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
 
@@ -95,7 +97,7 @@ def _is_word(value: str) -> bool:
 
 
 def _is_scrambled(value: str, length: int) -> bool:
-    """Whether a text has a part that is longer than any word, or goes to and fro between digits and letters."""
+    """Whether a value has a part longer than any word, or alternates between letters and digits."""
     if len(_WORDS.findall(value)) > 1:  # `Linux-node-3f78…`
         return False
     is_long = re.search(rf"[a-z]{{{LONGEST_WORD + 1}}}|[A-Z]{{{LONGEST_WORD + 1}}}", value)
@@ -114,13 +116,13 @@ def _alternates(value: str, length: int) -> bool:
 
 
 def _is_key(value: str, match: re.Match[str]) -> bool:
-    """Behind a name or in a place for one: no digest, no id."""
+    """After a name, or in a place for a key: scrambled, and neither a digest nor a UUID."""
     value = value.strip("._-+/")
     return not (_DIGEST.match(value) or _UUID.fullmatch(value)) and _is_scrambled(value, 16)
 
 
 def _is_long_key(value: str, match: re.Match[str]) -> bool:
-    """With no name: behind a short prefix, or in no format of digests."""
+    """Without a name: scrambled after a short prefix, or in mixed case unlike a digest."""
     value, before = value.strip("._-+/"), match.string[max(0, match.start() - 40) : match.start()]
     is_file = re.search(r"\.[a-z][a-z0-9]{1,4}$", value)
     is_other = is_file or match.string.startswith("(", match.end()) or value.startswith("0x")
@@ -134,7 +136,7 @@ def _is_long_key(value: str, match: re.Match[str]) -> bool:
 
 
 def _is_typed(value: str, match: re.Match[str]) -> bool:
-    """In a place that takes nothing else: a word is one only in quotes, or where a user is named too."""
+    """In a place for a password: a plain word counts only in quotes, or if a user is given too."""
     before = match.string[match.start() : match.start("secret")]
     is_sure = before[-1:] in ("'", '"', ":") or " -u" in before
     return is_sure or not (_is_word(value.rstrip(".,;:!?)")) or not any(map(str.isalpha, value)))
@@ -145,7 +147,7 @@ def _is_credential(value: str, match: re.Match[str]) -> bool:
 
 
 def _is_named(value: str, match: re.Match[str]) -> bool:
-    """Beside a name in settings, code or markup."""
+    """Next to a name in settings, code or markup."""
     by, name, is_quoted, is_password = match["by"], match["name"], match["quote"], match["password"]
     if len(set(value)) < 4 or match.string.startswith("(", match.end()):
         return False
@@ -161,7 +163,7 @@ def _is_named(value: str, match: re.Match[str]) -> bool:
         return is_password is not None
     if match["plural"] and name.casefold() == "token":  # budget_tokens=limit, but tokens: ["…"]
         return not value.isidentifier() and _has_letters_and_digits(value)
-    is_tight = by == "="  # DB_PASSWORD=hunter: an assignment in a shell or a file of settings
+    is_tight = by == "="  # DB_PASSWORD=hunter: an assignment in a shell or a settings file
     if len(value) < 6:
         return is_tight and is_password is not None
     is_marked = re.search(r"[^\w.:/-]", value if is_quoted else value.rstrip("!?"))
@@ -170,7 +172,7 @@ def _is_named(value: str, match: re.Match[str]) -> bool:
 
 
 def _is_said(value: str, match: re.Match[str]) -> bool:
-    """Behind a password's name in a sentence: in quotes, of letters and digits, or one word alone after a colon."""
+    """After a word for password in a sentence: in quotes, of letters and digits, or a lone word after a colon."""
     if match["quote"]:
         return True
     if ":" in match["by"] and value.isalpha():
@@ -185,7 +187,7 @@ def _is_said(value: str, match: re.Match[str]) -> bool:
 
 
 def _is_phrase(value: str, match: re.Match[str]) -> bool:
-    """Words that make a passphrase, or a wallet's seed, with hardly one that a sentence needs."""
+    """Words that form a passphrase or a wallet's seed: with hardly any stop words, unlike a sentence."""
     words = re.findall(r"[^\W\d_]+", value.casefold())
     needed = sum(word in STOP_WORDS for word in words)
     if len(words) < 12:
@@ -212,7 +214,7 @@ _OPTIONS = {
     "htpasswd": r"-[a-zA-Z]{0,4}b[a-zA-Z]{0,4} \S{1,99} \S{1,64} ",
     "ConvertTo-SecureString": "",
 }
-"""What stands before a password in a command."""
+"""What precedes the password in a command line, by command."""
 
 _ANY_OPTION = "|".join(rf"(?:{command})\b[^\n|;&]{{0,200}}? {option}" for command, option in _OPTIONS.items())
 
@@ -265,7 +267,7 @@ _NAMED = (
     rf"(?:(?P<name>(?P<password>{_PASS}|{_APART}(?:pass|pw|psk))|{_SECRET_NAMES})|{_APART}(?:auth|j?session_?id|key(?:[_-]?data)?))"
     r"(?:(?P<plural>s)|_?id|[_-]value|[_-]base|[_-]?[0-9]{1,2}|[_-](?:prod|dev|test|staging|live|main|old|new))?"
 )
-"""An identifier's end that says that a secret follows; without a `name`, what looks random alone is one."""
+"""The end of an identifier that announces a secret; without the group `name`, only a random-looking value counts."""
 
 _GIVES = (
     r"(?P<by>[\"'`*\\\])]{0,4}[ \t]{0,4}"
@@ -273,7 +275,7 @@ _GIVES = (
     r"|[\"']?>|[\"']?[\s,>]{1,40}[<\"']?value[\"']?\s?[=:>]\s{0,4}|</key>\s{0,40}<string>|[ \t]{1,4}(?=[\"'])"
     r"|\((?=[\"'])|[\"']\s{0,4},\s{0,4}(?=[\"'])|[\"'\])]{0,3}\s?(?:\|\||\?\?|or)\s?(?=[\"']))(?:[NbrfuL@$](?=[\"']))?"
 )
-"""What stands between a name and its value: in settings, JSON, YAML, XML, a property list, a call, a default."""
+"""What separates a name from its value in settings, JSON, YAML, XML, a property list, a call or a default."""
 
 _VALUE = (
     r"(?P<quote>\\?[\"'`])?(?P<secret>(?(quote)(?![\s,;.)])(?:(?!(?P=quote))[^\r\n]){4,8192}"
@@ -287,7 +289,7 @@ _IS = (
     r"(?:['’]s[ \t]{1,4}|[ \t](?:is|was|ist|war|lautet|är|var|est|es|[éè]|e[\u0300\u0301]):?[ \t]{1,4}"
     r"|[ \t\xa0\u202f]?[:=][ \t\xa0]{0,4})"
 )
-"""In a sentence: what a secret may be said to be of, and what joins it to its name."""
+"""In a sentence: what the secret is for (`_OF_WHAT`), and the verb or sign that joins it to its name (`_IS`)."""
 
 _PASSWORD_NAMES = (
     r"pass(?:wor[dt]|phrase|code|wd)|pwd?|requirepass|masterauth|authtoken|kennwort|l(?:ö|o\u0308)senord(?:et)?"
@@ -324,30 +326,33 @@ _NAMES = (
 )  # fmt: skip
 
 RULES = (*_SHAPES, *_PLACES, *_NAMES)
-"""In this order: what is more particular comes first, and names what goes."""
+"""Applied in this order: more specific rules come first, so that theirs is the kind in the mark."""
 
 _UNSEEN = re.compile(
     r"(?<=[!-~])[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]+(?=[!-~])"
 )
-"""What has no width, between two characters of a kind that keys are made of: a copied key may hold it."""
+"""Zero-width characters between two printable ASCII characters: a copied key may contain them."""
 
 
 def redacted(text: str) -> str:
-    """The text with `[redacted: aws-key]` in place of each secret; everything else stays as it is."""
+    """The text with each secret replaced by a mark such as `[redacted: aws-key]`.
+
+    Zero-width characters are dropped from the text if they hid a secret.
+    """
     text = _redact(text)
     seen = _UNSEEN.sub("", text) if not text.isascii() else text
     return text if seen == text or (found := _redact(seen)) == seen else found
 
 
 def kinds(*texts: str) -> set[str]:
-    """What secrets are in some texts, by their names; marks of ours that stand there already are none."""
+    """The kinds of secrets in the texts, not counting those already redacted."""
     mark = r"\[redacted: ([a-z-]+)\]"
     return {kind for text in texts for kind in {*re.findall(mark, redacted(text))} - {*re.findall(mark, text)}}
 
 
 def _redact(text: str) -> str:
     folded = text.casefold()
-    for rule in RULES:  # of most texts few are met: to know that they hold no secret must cost little
+    for rule in RULES:  # the hints make it cheap to see that a text has no secret, as most have none
         place = folded if rule.pattern.startswith("(?i)") else text
         if any(hint in place for hint in rule.hints.split(" ")):
             text = _apply(rule, text)
@@ -356,7 +361,7 @@ def _redact(text: str) -> str:
 
 def _apply(rule: Rule, text: str) -> str:
     kept, done, at = [], 0, 0
-    pattern = re.compile(rule.pattern)  # kept by `re`; to compile all of them takes a hook longer than what it does
+    pattern = re.compile(rule.pattern)  # lazily, cached by `re`: compiling all takes longer than a hook's own work
     group = "secret" if "secret" in pattern.groupindex else 0
     while match := pattern.search(text, at):
         start, end = match.span(group)
@@ -364,7 +369,7 @@ def _apply(rule: Rule, text: str) -> str:
         if rule.judge and (_PLACEHOLDER.search(match[group]) or not rule.judge(match[group], match)):
             at = at if end - start > MAX_READ_AGAIN else max(start, match.start() + 1)
             continue
-        is_password = match.groupdict().get("password")  # told by its name
+        is_password = match.groupdict().get("password")  # the name says so
         kept += [text[done:start], f"[redacted: {'password' if is_password else rule.name}]"]
         done = end
     return "".join((*kept, text[done:]))

@@ -1,7 +1,7 @@
-"""Asks and reads the sessions as a root: the folder of their derived texts, with an index of its own like a vault's.
+"""Searches and reads the sessions as a root of their own: the folder of their derived texts, indexed like a vault.
 
-What goes out says `sessions/<tool>/<id>` and counts messages; what is inside says paths and lines. Only here and in
-`transcript` the one becomes the other.
+Callers see `sessions/<tool>/<id>` and message numbers; internally these are paths and line numbers. Only this module
+and `transcript` convert between the two.
 """
 
 import os
@@ -30,14 +30,14 @@ from vault_memory.vault.vault import Vault
 
 NAME = "sessions"
 CATCH_UP_SECONDS = 0.5
-"""How long a question may spend on transcripts that have grown, before their texts are looked at."""
+"""How long a query may spend on syncing grown transcripts before it searches."""
 
 PREFIX_TOKENS = 4
-"""The most that `sessions/` before a path costs."""
+"""Upper bound of the tokens that the prefix `sessions/` adds to a path."""
 
 
 def derive_config(config: Config, environ: Mapping[str, str]) -> Config:
-    """The settings of the sessions' root: the vault's, but for where things are and what is left out."""
+    """The settings of the sessions root: the vault's, except for its locations and what it ignores."""
     off = tuple(f"{tool}/**" for tool in TOOLS if tool not in config.sessions_tools)
     return replace(
         config, vault=ledger.folder(environ), index_path=None, daily_folder="memory", daily_format="YYYY-MM-DD",
@@ -47,22 +47,22 @@ def derive_config(config: Config, environ: Mapping[str, str]) -> Config:
 
 
 def has_texts(config: Config, environ: Mapping[str, str]) -> bool:
-    """Whether there are derived texts to be asked, and the settings want them."""
+    """Whether there are derived texts, and the settings name any tools."""
     return bool(config.sessions_tools) and os.path.isdir(ledger.folder(environ))
 
 
 def catch_up(config: Config, environ: Mapping[str, str]) -> int:
-    """Read what was appended to the transcripts, as far as there is time; how many of them are behind still."""
+    """Sync the transcripts for up to CATCH_UP_SECONDS; return how many are still behind."""
     return sync_transcripts(config, environ, deadline=time.monotonic() + CATCH_UP_SECONDS).pending
 
 
 def may_open(path: str, config: Config, environ: Mapping[str, str]) -> bool:
-    """Whether a derived file is of a tool that the settings want."""
+    """Whether a derived file belongs to a tool named in the settings."""
     return has_texts(config, environ) and path.partition("/")[0] in config.sessions_tools
 
 
 def sessions_request(request: Request) -> Request | None:
-    """The question as the sessions' root understands it; None where only other kinds are wanted."""
+    """The request as put to the sessions root; None if its kinds exclude sessions."""
     kinds = request.filters.kinds
     if kinds and SESSION not in kinds:
         return None
@@ -70,7 +70,7 @@ def sessions_request(request: Request) -> Request | None:
 
 
 def outside_result(result: Result) -> Result:
-    """A result of that root as it is told outside."""
+    """A result of the sessions root in public terms: session name and message numbers."""
     return result._replace(
         kind=SESSION, path=transcript.public_name(result.path), heading=(),
         start_line=transcript.message_number(result.start_line), end_line=transcript.message_number(result.end_line),
@@ -79,21 +79,21 @@ def outside_result(result: Result) -> Result:
 
 
 _ONLY_ASKS = re.compile(r"- (?:\[[\d-]+\] )?User: (?:(?![.!。！](?:\s|$)|⏎).)*[?？؟][\"'”’»)\]]*")
-"""A message that is one question: the sessions hold what is asked now, and that answers nothing."""
+"""A message that is a single question: the current question is itself in a session, and answers nothing."""
 
 WORD_STEM = 5
-"""So many letters of a word stand for all its forms."""
+"""The length of the prefix by which the forms of a word are matched."""
 
 
 def answers(result: Result, words: Sequence[str]) -> bool:
-    """Whether a message holds one of these words, and does more than ask."""
+    """Whether a message contains one of these words and is more than a question."""
     text = result.content.casefold()
     is_about = any(word.casefold()[:WORD_STEM] in text for word in words)
     return is_about and not _ONLY_ASKS.fullmatch(result.content.strip())
 
 
 class SessionEntry(NamedTuple):
-    """One session of a list: as it is cited, its first day, its title, its project ("" for none) and its messages."""
+    """One session of a list; `name` is its public name, `day` its first, `messages` their number."""
 
     name: str
     day: str
@@ -107,7 +107,7 @@ class SessionEntry(NamedTuple):
 
 
 def entry(path: str, day: str | None, title: str, scope: str, last_line: int | None) -> SessionEntry:
-    """A derived text as it is listed."""
+    """The list entry of a derived text."""
     project = scope.removeprefix("project:") if scope.startswith("project:") else ""
     messages = transcript.message_number(last_line or 0)
     return SessionEntry(transcript.public_name(path), day or "", title, project, messages)
@@ -115,11 +115,11 @@ def entry(path: str, day: str | None, title: str, scope: str, last_line: int | N
 
 _SUMMARY = re.compile(rf"- (?:\[[\d-]+\] )?{transcript.SUMMARY}: ")
 SUMMARY_SESSIONS = 5
-"""Among so many of a project's last sessions a summary is looked for."""
+"""How many of a project's latest sessions are searched for a summary."""
 
 
 def last_summary(vault: Vault, view: View) -> Result | None:
-    """The beginning, of some 320 characters, of the last summary that a tool made of one of these sessions."""
+    """The first passage (some 320 characters) of the last summary in the newest session of the view that has one."""
     for path, day, *_ in newest_notes(view, "")[:SUMMARY_SESSIONS]:
         lines = decoded_lines(vault.read(path))[0]
         numbers = range(len(lines), transcript.HEAD_LINES, -1)
@@ -135,7 +135,7 @@ def last_summary(vault: Vault, view: View) -> Result | None:
 
 
 def outside_excerpt(excerpt: Excerpt) -> Excerpt:
-    """What was read of a derived text as it is told outside."""
+    """An excerpt of a derived text in public terms: session name and message numbers."""
     if excerpt.not_found:
         return excerpt
     return replace(
@@ -145,13 +145,13 @@ def outside_excerpt(excerpt: Excerpt) -> Excerpt:
 
 
 def find_lines(messages: tuple[int, int | None] | None) -> tuple[int, int | None]:
-    """The lines of messages (1-based, both ends included, None is the last); all of them but the head for None."""
+    """The lines of a range of messages (1-based, inclusive, None as its end for the last); None for all messages."""
     first, last = messages or (1, None)
     return transcript.line_number(max(first, 1)), None if last is None else transcript.line_number(last)
 
 
 class UnwantedTexts(NamedTuple):
-    """Texts of tools that the settings do not want any more."""
+    """Derived texts of tools that the settings no longer name."""
 
     tools: tuple[str, ...]
     texts: int
@@ -160,7 +160,7 @@ class UnwantedTexts(NamedTuple):
 
 
 def unwanted_texts(config: Config, environ: Mapping[str, str]) -> UnwantedTexts:
-    """What is kept of tools that the settings do not want any more; with all of them, the index too."""
+    """What is kept of tools that the settings no longer name; if they name none, `bytes` is of the whole folder."""
     home = ledger.folder(environ)
     off = tuple(tool for tool in TOOLS if tool not in config.sessions_tools and (home / tool).is_dir())
     texts = sum(1 for tool in off for _ in (home / tool).glob("*.md"))
@@ -169,7 +169,10 @@ def unwanted_texts(config: Config, environ: Mapping[str, str]) -> UnwantedTexts:
 
 
 def forget(off: Sequence[str], config: Config, environ: Mapping[str, str]) -> None:
-    """Delete the texts of these tools' sessions; with those of all, the index too. Raises BusyError, OSError."""
+    """Delete the texts of these tools; if the settings name none, the whole folder and its index.
+
+    Raises BusyError and OSError.
+    """
     home, index = ledger.folder(environ), None
     if not config.sessions_tools:
         index, _ = locations.index_place(derive_config(config, environ), home)
@@ -183,7 +186,7 @@ def forget(off: Sequence[str], config: Config, environ: Mapping[str, str]) -> No
 
 
 def forget_index(root: Path, index: Path) -> None:
-    """Delete the index of sessions that are all gone: they were ours, and no drive is missing."""
+    """Delete the index of the sessions root once its texts are deleted, and the record of where it was."""
     for file in (*index.parent.glob(f"{index.name}*"), locations.memory_of(root)):
         with suppress(OSError):
             file.unlink()

@@ -1,12 +1,12 @@
-"""Brings the derived texts of sessions up to date with the transcripts that agents' tools write.
+"""Brings the derived texts of sessions up to date with the transcripts that agent tools write.
 
-How a sync goes, and why in this order:
-1. One at a time: whoever finds another at work leaves it to that one.
-2. Each tool's folder is listed, the newest first. A transcript with the stamp known is not even opened.
-3. What was appended is read in pieces, and the derived file replaced whole; only then is it remembered.
-   A sync that was killed between the two has written more messages than are known: those are written again.
-4. What was said once stays, whatever becomes of its transcript (law 7): tools delete theirs after weeks, a drive may
-   not be mounted. It is only noted that the transcript is gone. Who wants a text gone deletes it.
+The steps of a sync, and why in this order:
+1. One sync at a time: a process that finds another one running leaves the work to it.
+2. Each tool's folder is listed, newest first. A transcript whose stamp is unchanged is not even opened.
+3. What was appended is read record by record and the derived file replaced as a whole; only then is the state saved.
+   A sync killed in between has written more messages than the state counts; the next sync writes those again.
+4. A derived text stays even if its transcript disappears (law 7): tools delete transcripts after weeks, a drive may be
+   unmounted. The state only records that the transcript is gone. To get rid of a text, delete it.
 """
 
 import contextlib
@@ -31,16 +31,16 @@ from vault_memory.vault.safe_files import make_private, private
 _SAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 Progress = Callable[[int, int, int], None]
-"""Called with transcripts done, transcripts to do, messages written."""
+"""Called with the number of transcripts done, of all transcripts, and of messages written."""
 
 
 @dataclass
 class SyncReport:
-    """What one sync did; counts are transcripts unless named otherwise.
+    """What one sync did; counts are of transcripts unless named otherwise.
 
-    `removed` are texts that somebody deleted, whose transcripts are gone as well; `outputs` are tools', left out of the
-    messages written. Of all that is known count `gone` (texts that stay while their transcripts are gone), `unfinished`
-    (a last line without an end) and `skipped` (corrupt records).
+    `removed` counts texts that the user deleted and whose transcripts are gone as well; `outputs` tool outputs left out
+    of the messages written. `gone` (transcript gone, text kept), `unfinished` (last line without a newline) and
+    `skipped` (corrupt records) are totals over all known transcripts, not only those of this sync.
     """
 
     tools: tuple[str, ...] = ()
@@ -67,9 +67,9 @@ class SyncReport:
 def sync_transcripts(
     config: Config, environ: Mapping[str, str], progress: Progress | None = None, deadline: float = float("inf")
 ) -> SyncReport:
-    """Bring the derived texts up to date; after `deadline` (time.monotonic) what is left is counted as pending.
+    """Bring the derived texts up to date; what remains at `deadline` (time.monotonic) is counted as pending.
 
-    Never raises for a transcript: what is wrong with one is among the problems.
+    Never raises because of a transcript; its error is added to the report's problems.
     """
     started = time.monotonic()
     report = SyncReport(config.sessions_tools)
@@ -80,7 +80,7 @@ def sync_transcripts(
         for made in (home, home / ledger.STATE):
             make_private(made)
         with locations.writer_lock(home / ledger.STATE / "sweep", 0):
-            ledger.marks_file(environ).unlink(missing_ok=True)  # before a look: what grows meanwhile marks anew
+            ledger.marks_file(environ).unlink(missing_ok=True)  # first: what grows during the sync is marked again
             for tool in config.sessions_tools:
                 _ToolSync(tool, config, environ, report).run(progress, deadline)
             if not report.pending:
@@ -106,7 +106,7 @@ def count_behind(config: Config, environ: Mapping[str, str]) -> int:
 
 
 def _count_behind(sources: Sequence[Transcript], known: Mapping[str, TranscriptState], home: Path, tool: str) -> int:
-    """How many transcripts are others than those that were read."""
+    """How many transcripts differ from what was last read."""
     count = 0
     for source in sources:
         with contextlib.suppress(OSError):
@@ -119,7 +119,7 @@ def _is_read(source: Transcript, before: TranscriptState, home: Path, tool: str)
 
 
 def _stamp(source: Transcript, home: Path, tool: str) -> str:
-    """What changes whenever a transcript, or what hooks have kept beside it, does."""
+    """A stamp that changes whenever the transcript or the summaries kept by hooks do."""
     with contextlib.suppress(OSError):
         return f"{source.stamp} {os.stat(ledger.summaries_file(home, tool, _session_id(source))).st_size}"
     return source.stamp
@@ -131,7 +131,7 @@ def _session_id(source: Transcript) -> str:
 
 
 def _is_whole(before: TranscriptState, home: Path) -> bool:
-    """Whether the derived file still holds all that was written to it; it is ours, but anybody may delete it."""
+    """Whether the derived file is still as long as when it was written: anybody may delete or truncate it."""
     with contextlib.suppress(OSError):
         return not before.messages or os.stat(home / before.path).st_size >= before.size
     return False
@@ -150,7 +150,7 @@ class _ToolSync:
         self._saved = dict(self._known)
 
     def run(self, progress: Progress | None, deadline: float) -> None:
-        """Read what is new, until `deadline`."""
+        """Sync what is new, until `deadline`."""
         make_private(self._home / self._tool)
         for part in (self._home / self._tool).glob(".*.part"):  # of a sync that was killed
             part.unlink(missing_ok=True)
@@ -160,7 +160,7 @@ class _ToolSync:
         except OSError as error:
             self._report.problems.append(f"{self._root} cannot be read: {error}")
         if not found and (self._known or not os.path.isdir(self._root)):
-            # Where everything is gone at once, it may only be out of sight.
+            # If all transcripts are gone at once, the folder is probably just unavailable.
             known = f", but {len(self._known)} are known: they stay" if self._known else ""
             self._report.problems.append(f"{self._root} holds no transcripts of {self._tool}{known}")
         else:
@@ -186,16 +186,16 @@ class _ToolSync:
                 ledger.save(self._ledger, self._known)
 
     def _scope(self, folder: str) -> str:
-        """The scope of a session: the project of its working directory, else the agent's own that held it.
+        """The scope of a session: the project of its working directory, else that of its agent.
 
-        A directory that is gone may have been a project's: its sessions have a scope of their own, or every project
-        would see them.
+        A directory that no longer exists may have been a project's, so its sessions get a scope of their own; with the
+        agent's, they would be visible from every project.
         """
         if folder not in self._scopes:
             place, project = Path(folder) if os.path.isabs(folder) else None, ""
-            with contextlib.suppress(ValueError):  # no path at all, as a NUL in it
+            with contextlib.suppress(ValueError):  # not a path, for instance with a NUL
                 project = projects.find_project(place, self._config, self._environ) if place else ""
-            if not project.startswith("project:"):  # settings may give a folder any scope, a wider one as well
+            if not project.startswith("project:"):  # settings may map a folder to any scope, even a wider one
                 project = ""
             if not project and place and not place.is_dir():
                 project = f"project:{projects.identifier(place.name) or 'folder'}-{projects.hash_folder(str(place))}"
@@ -216,7 +216,7 @@ class _ToolSync:
             self._report.problems.append(f"{source.file} cannot be read: {error.strerror or error}")
 
     def _write(self, source: Transcript, before: TranscriptState, start: int) -> TranscriptState:
-        """Write what a transcript says from there on; the derived file is touched only where there is something new."""
+        """Add a transcript's messages from `start` on; the derived file is touched only if there is something new."""
         path = before.path or self._free_name(_session_id(source))
         stamp = _stamp(source, self._home, self._tool)
         summaries = ledger.read_summaries(self._home, self._tool, _session_id(source))
@@ -240,7 +240,7 @@ class _ToolSync:
         return after._replace(stamp=stamp, mark=source.mark(text.end), is_gone=False)
 
     def _free_name(self, name: str) -> str:
-        """A file name of a session's own: two of one name may lie in two folders of a tool."""
+        """An unused file name for a session: two folders of a tool may have transcripts of the same name."""
         safe = _SAFE.sub("-", name).strip(".-")[:100] or "session"
         path, number = f"{self._tool}/{safe}.md", 1
         while path in self._names:
@@ -249,7 +249,7 @@ class _ToolSync:
         self._names.add(path)
         return path
 
-    # --- what is gone, and what is remembered --------------------------------------------------------------------
+    # --- transcripts that are gone -------------------------------------------------------------------------------
 
     def _note_gone(self, there: Set[str]) -> None:
         for key in self._known.keys() - there:
@@ -263,20 +263,20 @@ class _ToolSync:
 
 
 class _SessionText:
-    """The derived text of a session: what is known of it, and the lines that a reading adds."""
+    """The derived text of a session: its state so far, and the lines that this reading adds."""
 
     def __init__(self, known: TranscriptState, start: int, summaries: Sequence[Message] = ()) -> None:
         self.known, self.end, self.title, self.folder = known._replace(is_unfinished=False), start, "", ""
         self._summaries = summaries
-        """Those that hooks have kept: each stands before what was said after it, and instead of the transcript's own,
-        around which the tool puts words for the agent."""
+        """Summaries kept by hooks. Each goes before the messages that followed it, and replaces the transcript's own
+        version, which the tool wraps in instructions to the agent."""
         self.lines: list[str] = []
         self._is_chosen = False
         self._day = date.fromisoformat(known.day) if known.day else None
         self._first = Message("", "")
 
     def take(self, record: Record) -> None:
-        """Take what a record tells."""
+        """Add the message, title and folder of a record, if it has any."""
         if record.title and (record.is_chosen or not self._is_chosen):
             self.title, self._is_chosen = transcript.clean_title(record.title), record.is_chosen
         self.folder = self.folder or record.folder
@@ -287,7 +287,7 @@ class _SessionText:
         self.known = self.known._replace(skipped=skipped, is_unfinished=record.is_unfinished)
 
     def add_summaries(self, before: datetime | None = None) -> None:
-        """Take the summaries of before a time, or all."""
+        """Add the remaining summaries from before a time, or all of them."""
         for summary in self._summaries[self.known.summaries :]:
             if before and summary.at and summary.at >= before:
                 break
@@ -295,7 +295,7 @@ class _SessionText:
             self._add_line(summary)
 
     def _add(self, message: Message) -> None:
-        """Take a message, if somebody said something in it."""
+        """Add a message unless nothing is left of it after cleaning, or a hook has kept the same summary."""
         message = message._replace(text=transcript.clean_message(message.text, message.speaker))
         if message.speaker == transcript.SUMMARY:
             if any(summary.text in message.text for summary in self._summaries):
@@ -314,7 +314,7 @@ class _SessionText:
         self.known = known._replace(messages=known.messages + 1, day=str(self._day or ""), at=at)
 
     def write(self, file: Path, tool: str, scope: Callable[[str], str]) -> TranscriptState:
-        """Put it in the place of the file, which may hold more than is known: what a sync that was killed wrote."""
+        """Replace the derived file; any lines beyond the known messages, left by a killed sync, are dropped."""
         known, is_titled = self.known, self.title not in ("", self.known.title)
         if not self.lines and not (known.messages and is_titled):
             return known

@@ -1,8 +1,8 @@
-"""Formats the derived text of a session: its head, a line a message without what nobody said, and their numbers.
+"""Formats the derived text of a session: a head, then one line per message, cleaned of tool output and secrets.
 
-Each message is one item of a list, so that it is ranked and cited by itself. Nothing it says may be read as Markdown:
-it stands on one line behind its speaker's name, where no heading, fence, fact or block of ours can begin, and what
-would open a comment over several lines, or give the item a scope of its own, is taken apart. Pure.
+Each message is a list item, so that it is ranked and cited by itself. None of its text may be parsed as Markdown: it is
+on one line after the speaker's name, where no heading, fence, fact or managed block can begin, and whatever would open
+a multi-line comment or give the item a scope of its own is broken up. Pure: no I/O.
 """
 
 import json
@@ -17,24 +17,24 @@ from vault_memory.text.agent_frame import stripped
 
 PREFIX = "sessions/"
 HEAD_LINES = 6
-"""Lines of the head; the first message stands on the next."""
+"""Lines of the head; the first message is on the next line."""
 
 SUMMARY = "Summary"
-"""Who speaks where a tool summed up what was said before, at a compaction."""
+"""The speaker of a tool's summary of the conversation so far, written at a compaction."""
 
 BREAK = " ⏎ "
 TITLE_CHARS = 80
 
 _SCOPE = re.compile(r"(\bscopes?[ \t*_]*)([=:])", re.IGNORECASE)
 _WIDE = {"=": "＝", ":": "："}
-"""What an item's `scope=` would be read from (scopes.py): a message must not widen who sees it."""
+"""Replacements for the sign after `scope`: a message must not widen its own scope (scopes.py parses `scope=`)."""
 _UNPRINTABLE = re.compile("[^\\x20-\\x7e\\xa0-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
-"""What YAML does not take, not even in quotes."""
+"""Characters that YAML does not allow even in quotes."""
 _CITED = re.compile(r"sessions/(?P<path>[^#]+?)(?:\.md)?(?:#m(?P<first>\d{1,9})(?:-m?(?P<last>\d{1,9}))?)?")
 
 
 class Message(NamedTuple):
-    """Who said what, and when (aware, local) where that is known; `id` is the tool's own."""
+    """One message; `at` is aware and local, None if unknown, `id` the tool's own."""
 
     speaker: str
     text: str
@@ -47,34 +47,34 @@ class Message(NamedTuple):
 
 
 def format_head(tool: str, title: str, day: date | None, scope: str) -> str:
-    """The first lines of a session's text: frontmatter, always of so many lines."""
+    """The frontmatter of a session's text, always HEAD_LINES lines."""
     return f"---\n{format_title(title)}\ndate: {day or ''}\nscope: {json.dumps(scope)}\nsession: {tool}\n---\n"
 
 
 def format_title(title: str) -> str:
-    """The line of the head with the title."""
+    """The title line of the head."""
     return f"title: {json.dumps(shorten_title(title), ensure_ascii=False)}"
 
 
 def format_line(message: Message, before: date | None) -> str:
-    """A message as its line, with its end; the day is told where it is another than the message's before."""
+    """A message as one line, newline included, with its day if that differs from `before`, the last message's day."""
     day = f"[{message.day}] " if message.day and message.day != before else ""
     return f"- {day}{message.speaker}: {one_line(message.text)}\n"
 
 
 def one_line(text: str) -> str:
-    """Text of several lines as one, in which no comment begins and no scope is named."""
-    lines = map(str.strip, text.replace("\0", "").splitlines())  # a pattern for it takes minutes over padded tables
+    """Text joined into one line, in which no comment opens and no scope is set."""
+    lines = map(str.strip, text.replace("\0", "").splitlines())  # a regex takes minutes over padded tables
     text = BREAK.join(filter(None, lines))
     text = text.replace("<!--", "<! --")
     while "%%" in text:
         text = text.replace("%%", "% %")
     text = _SCOPE.sub(lambda match: f"{match[1]}{_WIDE[match[2]]}", text)
-    return text.encode("utf-8", "replace").decode("utf-8")  # JSON can hold halves of characters
+    return text.encode("utf-8", "replace").decode("utf-8")  # JSON can contain lone surrogates
 
 
 def shorten_title(title: str) -> str:
-    """A title of one line, cut at a word."""
+    """A title on one line, cut at a word to TITLE_CHARS."""
     flat = _UNPRINTABLE.sub("", one_line(title).replace(BREAK, " "))
     if len(flat) <= TITLE_CHARS:
         return flat
@@ -82,28 +82,28 @@ def shorten_title(title: str) -> str:
     return f"{cut} …"
 
 
-# --- how they are numbered and named ---------------------------------------------------------------------------------
+# --- message numbers and public names --------------------------------------------------------------------------------
 
 
 def message_number(line_number: int) -> int:
-    """The message on a line of the derived text; 0 for its head."""
+    """The number of the message on a line of the derived text; 0 for the head."""
     return max(line_number - HEAD_LINES, 0)
 
 
 def line_number(message: int) -> int:
-    """The line on which a message stands."""
+    """The line of a message in the derived text."""
     return message + HEAD_LINES
 
 
 def public_name(path: str) -> str:
-    """What a derived file is called outside: `sessions/claude-code/<id>`."""
+    """The public name of a derived file: `sessions/claude-code/<id>`."""
     return PREFIX + path.removesuffix(".md")
 
 
 def parse_name(name: str) -> tuple[str, tuple[int, int] | None] | None:
-    """The derived file that `sessions/<tool>/<id>#m3-m5` names, and the messages; None where it names no session.
+    """The derived file and the message range of `sessions/<tool>/<id>#m3-m5`; None if it is no session's name.
 
-    Raises UsageError for messages that cannot be.
+    Raises UsageError for an impossible range.
     """
     match = _CITED.fullmatch(name)
     if match is None:
@@ -116,10 +116,10 @@ def parse_name(name: str) -> tuple[str, tuple[int, int] | None] | None:
 
 
 MAX_MESSAGE_CHARS = 64 * 1024
-"""Of one message; the rest is left out with a note."""
+"""The longest text kept of one message; a note says how much was left out."""
 
 MAX_READ_CHARS = 8 * MAX_MESSAGE_CHARS
-"""Of one message; what tools put before somebody's words is seldom longer."""
+"""How much of one message is cleaned at all; what tools put before the actual words is seldom longer."""
 
 _BLOCKS = (
     "system-reminder", "system_reminder", "local-command-stdout", "local-command-stderr", "local-command-caveat",
@@ -129,13 +129,13 @@ _BLOCKS = (
     "persisted-output", "environment_context", "environment_details", "user_instructions", "additional_context",
     "tool_call", "tool_result", "function_calls", "function_results", "thinking",
 )  # fmt: skip
-"""What Claude Code, opencode, OpenClaw and their kind mark as their own."""
+"""Tags in which Claude Code, opencode, OpenClaw and similar tools wrap their own text."""
 
 _NAMED = "|".join(_BLOCKS)
 _TAG = re.compile(rf"(?P<line>^[ \t]*+)?<(?P<end>/?)(?P<name>{_NAMED})(?:\s[^<>]*+)?>", re.MULTILINE)
 _COMMAND_PART = re.compile(r"<command-(name|message|args)>((?:(?!</?command-).)*+)</command-\1>", re.DOTALL)
 _COMMAND = re.compile(rf"(?:{_COMMAND_PART.pattern}\s*+)+", re.DOTALL)
-"""All look no further than to the next tag, so that a text of nothing but tags takes no longer than another."""
+"""None of these patterns looks beyond the next tag, so that text full of tags stays linear."""
 
 _METADATA = re.compile(r"^[^\n]{0,80}\(untrusted[^\n]{0,60}\):?\n```(?:json)?\n.*?\n```\n?", re.DOTALL | re.MULTILINE)
 _NOBODYS = re.compile(
@@ -146,11 +146,11 @@ _TOLD_AGAIN = (
     "This session is being continued from a previous conversation",
     "Stop hook feedback:",
 )
-"""How messages begin that the tool wrote in the user's name."""
+"""The beginnings of messages that the tool wrote in the user's name."""
 
 
 def clean_message(text: str, speaker: str = "") -> str:
-    """What was said in a message, without what tools, hooks and recall put there, and without secrets; or ""."""
+    """A message's own text, without what tools, hooks and recall inserted, secrets redacted; "" if nothing is left."""
     text, over = text[:MAX_READ_CHARS], text[MAX_READ_CHARS:]
     text = stripped(text)
     if "<" in text:
@@ -160,23 +160,23 @@ def clean_message(text: str, speaker: str = "") -> str:
     text = text.strip()
     if _NOBODYS.fullmatch(text) or (text.startswith(_TOLD_AGAIN) and speaker != SUMMARY):
         return ""
-    text = redacted(text)  # whole: a secret may lie across the bound
+    text = redacted(text)  # before the cut, which may fall within a secret
     cut = text[MAX_MESSAGE_CHARS:] + over
     return f"{text[:MAX_MESSAGE_CHARS]} … [{len(cut) // 1024:,} kB left out]" if cut else text
 
 
 def clean_title(title: str) -> str:
-    """A session's title; "" where its tool made it of a frame that was put before what somebody said, and cut it."""
+    """A session's title; "" if the tool made it from the cut-off beginning of an inserted block."""
     words = clean_message(title)
     return "" if words.startswith("<") else words
 
 
 def _drop_blocks(text: str, is_cut: bool) -> str:
-    """The text without blocks, each tag looked at once; of nested ones the outermost counts.
+    """Remove the tools' blocks in one pass over the tags; nested blocks go with the outermost.
 
-    A block that begins a line and is not closed goes on to the last end of that name, where a block like it was told
-    of inside. One that is sure to be a block, for nobody begins a message with a line that is such a tag, or its end
-    may have been cut off, goes on to the end of the text. Else somebody only talks of it.
+    An unclosed block that begins a line extends to the last end tag of its name, if one follows (its content mentioned
+    such a block). Failing that, it extends to the end of the text if it begins the message on a line of its own, or if
+    the text was cut, its end tag perhaps with it. Any other unclosed tag is only mentioned in the text, and stays.
     """
     begin = len(text) - len(text.lstrip())
     open_: list[re.Match[str]] = []
@@ -208,7 +208,7 @@ def _drop_blocks(text: str, is_cut: bool) -> str:
 
 
 def _format_command(command: re.Match[str]) -> str:
-    """A command that was typed with words of its own, in whatever order its parts stand; one alone says nothing."""
+    """A typed command with its arguments, whose parts come in any order; "" for a command without arguments."""
     parts = {name: text.strip() for name, text in _COMMAND_PART.findall(command[0])}
     if "name" not in parts:
         return command[0]
