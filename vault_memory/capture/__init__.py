@@ -1,9 +1,9 @@
-"""Proposes facts from what was said in sessions and written in logs.
+"""Proposes facts from what the user said in sessions and wrote in daily logs.
 
 How a remark becomes a fact:
-1. `sources` reads what nobody captured yet; `own_words` leaves what somebody typed themselves.
-2. `statements` (sessions) and `log_statements` find what lasts, by `requests`, `exclusions`, `retractions` and the
-   `text/word_classes` of five languages; `model_engine` asks a configured model.
-3. `judge` weighs it (`scores`), and compares it with what the notes say.
-4. `job` writes or proposes it (`captured_proposals`), does what was answered there, and keeps the `work_log`.
+1. `sources` reads what has not been captured yet; `own_words` reduces it to what the sender typed themselves.
+2. `statements` (sessions) and `log_statements` find lasting statements, using `requests`, `exclusions`, `retractions`
+   and the `text/word_classes` of five languages; `model_engine` asks a configured model.
+3. `judge` scores each statement (`scores`) and compares it with the notes.
+4. `job` writes or proposes it (`captured_proposals`), carries out the user's answers, and keeps the `work_log`.
 """

@@ -1,9 +1,9 @@
-"""Cuts a sentence into clauses and drops from both ends what is no statement: orders, questions, suppositions, jokes,
-what is of this day. Pure.
+"""Splits a sentence into clauses and drops from both ends what is no statement: orders, questions, suppositions, jokes
+and matters of the day. Pure: no I/O.
 
-An order is known by what it lacks, a subject and a verb behind its first word, so that no list of verbs is needed. Of
-114 messages that people typed to agents over their work, hardly one of them worth keeping, 28 sentences were taken for
-statements by fewer of these rules, and 13 are by all.
+An order is recognised by what it lacks, a subject and a verb after its first word, so no list of verbs is needed. Of
+114 messages typed to agents at work, hardly one of them worth keeping, a subset of these rules let 28 sentences pass as
+statements; all of them let 13 pass.
 """
 
 import re
@@ -16,7 +16,7 @@ from vault_memory.capture.retractions import RETRACTION
 from vault_memory.text.word_classes import Grammar, count_words, lowered, words_of
 
 MIN_WORDS, MAX_WORDS = 4, 45
-"""A statement has so many words."""
+"""Bounds on the number of words of a statement."""
 
 _OPENING = re.compile(
     r"^(?:(?:ok(?:ay)?|oh|ah|ach|hm+|and|but|aber|mais|mas|pero|also|well|btw|fyi|omg|argh|ta|nah|nope|yes|yep"
@@ -25,28 +25,28 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _BREAK = re.compile(r"[,;:]\s+|\s[–—-]+\s|\s(?=(?:but|so|cause|because|aber|denn|donc|mais|pero|mas)\s)")
-"""Where one clause of a sentence ends."""
+"""The end of a clause."""
 _WHETHER = re.compile(r"(?:[^\W\d][\w'-]*,? ){1,5}(?:if|whether|ob|si)\b")
-"""Begins with what is to be found out: "check if", "I wonder whether"; who says "never if" states a rule."""
+"""The opening of an indirect question: "check if", "I wonder whether". ("Never … if" states a rule instead.)"""
 _HALT = re.compile(r"(?:[^\W\d]+ )?(?:wait|hold on|halt|moment|warte|attends|espera|aguarda|peraí|oops|no)\W*")
 VERB_WORDS = 6
-"""Among so many words of a clause stands its verb."""
+"""How many words at the beginning of a clause are searched for its verb."""
 _LASTING = "always every denying"
-"""What may stand for a verb: "static types everywhere"."""
+"""Word classes that make a verb unnecessary: "always static types"."""
 _ANDS = frozenset(("and", "or", "und", "oder", "et", "ou", "y"))
 _PLEASE = frozenset(("please", "bitte"))
 _LINKS = frozenset(
     ("and", "then", "just", "so", "also", "donc", "alors", "así", "então", "und", "dann", "et", "puis", "y", "luego",
      "e", "depois")
 )  # fmt: skip
-"""What may stand before an order, where it goes on with one."""
+"""Words that may precede an order, linking it to the clause before."""
 _NO_ORDER = re.compile(r".*s|\w{3,}ing")
-"""How no order ends: a thing or several, or what somebody is doing."""
+"""First words that open no order: plurals (and others in -s), and words in -ing."""
 _DONT = frozenset(("don't", "dont"))
 
 
 def lasting_part(sentence: str, grammar: Grammar) -> str:
-    """What of a sentence may last: without clauses at its ends that ask, suppose, joke, or speak of this day."""
+    """The lasting part of a sentence, without leading or trailing orders, guesses, jokes and matters of the day."""
     text = _OPENING.sub("", TAG.sub(".", sentence))
     if not MIN_WORDS <= count_words(sentence) <= MAX_WORDS or sentence.rstrip(" .").endswith(":"):
         return ""
@@ -55,7 +55,7 @@ def lasting_part(sentence: str, grammar: Grammar) -> str:
     parts = clauses(text)
     if RETRACTION.search(lowered(text)) or any(_HALT.fullmatch(lowered(part)) for part in parts):
         return ""
-    if STANDING.search(lowered(text)):  # what is to be done from now on is a rule, and no order
+    if STANDING.search(lowered(text)):  # "from now on …" is a rule, not an order
         return "" if exclusions.is_passing(lowered(text)) or exclusions.supposes(lowered(text)) else text
     first = next((at for at, part in enumerate(parts) if not _drops(part, grammar, is_start=True)), len(parts))
     if any(_supposes(lowered(part), grammar) for part in parts[: first + 1]):
@@ -69,8 +69,8 @@ def lasting_part(sentence: str, grammar: Grammar) -> str:
 
 
 def _is_symptom(parts: Sequence[str], words: Sequence[str], grammar: Grammar) -> bool:
-    """Whether a sentence says what always happens together with when it did, or what to do about it now: "the printer
-    always eats a page, take the other one"."""
+    """Whether a sentence with an "always" or "every" is about the moment: it also says when, or what to do about it
+    now, as in "the printer always eats a page, take the other one"."""
     if grammar.has("ours", words) or not grammar.has("always every", words):
         return False
     if any(exclusions.is_passing(lowered(part)) for part in parts):
@@ -80,7 +80,7 @@ def _is_symptom(parts: Sequence[str], words: Sequence[str], grammar: Grammar) ->
 
 
 def _stands_alone(text: str, grammar: Grammar) -> bool:
-    """Whether what a sentence says behind a clause that was dropped says something without that."""
+    """Whether the rest of a sentence makes sense without the clauses dropped before it."""
     words = words_of(text)
     hangs = words[:1] != ["so"] and grammar.has("reasons interrogatives", words[:1])
     hangs = hangs or words[:1] in (["dass"], ["que"]) or words[:2] == ["so", "that"]
@@ -88,13 +88,13 @@ def _stands_alone(text: str, grammar: Grammar) -> bool:
 
 
 def clauses(text: str) -> list[str]:
-    """The clauses of a text, each with the marks and blanks behind it."""
+    """The clauses of a text, each with the punctuation and blanks that follow it."""
     breaks = (one.end() for one in _BREAK.finditer(text))
     return [text[start:end] for start, end in pairwise([0, *breaks, len(text)])]
 
 
 def _drops(clause: str, grammar: Grammar, is_start: bool) -> bool:
-    """Whether a clause is none that a statement may begin with, or go on with."""
+    """Whether a statement can neither begin with a clause (`is_start`) nor continue with it."""
     lower, words = lowered(clause), words_of(clause)
     if not words:
         return is_start
@@ -102,12 +102,12 @@ def _drops(clause: str, grammar: Grammar, is_start: bool) -> bool:
 
 
 def _supposes(lower: str, grammar: Grammar) -> bool:
-    """Whether a sentence that goes on from this clause is a supposition."""
+    """Whether a clause makes its sentence a supposition."""
     return exclusions.supposes(lower) or grammar.unreal.search(lower) is not None
 
 
 def _is_order(clause: str, words: Sequence[str], grammar: Grammar, is_start: bool) -> bool:
-    """Whether a clause tells the agent to do something, once: no subject stands before what it begins with."""
+    """Whether a clause is a one-off order to the agent: it begins with a verb without a subject."""
     words = [*dropwhile(_LINKS.__contains__, words)] or words
     if words[0] in grammar.classes["yours"] | _PLEASE:
         return True
@@ -136,13 +136,13 @@ def _is_order(clause: str, words: Sequence[str], grammar: Grammar, is_start: boo
 
 
 def _has_verb(words: Sequence[str], grammar: Grammar) -> bool:
-    """Whether a clause may have a finite verb, as far as closed classes and endings tell."""
+    """Whether a clause may have a finite verb, judging by closed word classes and endings."""
     is_of_name = any(grammar.third.search(word) or grammar.past.fullmatch(word) for word in words[1:3])
     return is_of_name or grammar.has("verbs duty changes wishes", words[:VERB_WORDS])
 
 
 def _is_question(sentence: str, grammar: Grammar) -> bool:
-    """Whether a sentence asks, with or without its mark, or says that somebody wants to know or to find out."""
+    """Whether a sentence is a question, with or without a question mark, direct or indirect."""
     wondered = _WHETHER.match(lowered(sentence))
     if wondered and not grammar.has("always every denying", words_of(wondered[0])):
         return True

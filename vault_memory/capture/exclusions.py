@@ -1,6 +1,6 @@
-"""What marks a sentence as nothing to keep: guesses, irony, matters of this day, hearsay, secrets. Pure.
+"""Recognises sentences not worth keeping: guesses, irony, matters of the day, hearsay, secrets. Pure: no I/O.
 
-Patterns for all languages at once, read in small letters (lowered) but for secrets.
+Each pattern covers all languages and expects lower-case text (`lowered`), except those for secrets.
 """
 
 import re
@@ -18,7 +18,7 @@ GUESS = re.compile(
     a lo mejor|algún día|supón|imagina|talvez|acho que|será que|um dia|algum dia|suponha)\b
 """)
 )
-"""Marks what is said as a guess or a wish."""
+"""Marks a guess or a wish."""
 WISH = re.compile(
     joined(r"""
     (?:\W|and |but |so |und |et |e |y |also )*(?:(?:i|we) (?:want|need|hope|have to)|(?:i|we)'(?:d like|ll)|let'?s|lets|
@@ -28,14 +28,14 @@ WISH = re.compile(
     temos que|quero|queremos|queria|preciso))\b
 """)
 )
-"""Begins with what its speaker wants done now, has to do, or will do."""
+"""The opening of a clause about what its speaker wants, has to do, or will do."""
 _IF = re.compile(
     joined(r"""
     (?:\W|and |but |und |et |e |y |ok )*(?:if|when i|quand je|wenn|falls|si|se|were|should|had|
     as long as|tant que(?! (?:t'|vous))|solange|mientras|enquanto)(?!\w)
 """)
 )
-"""Begins a clause that supposes something."""
+"""The opening of a conditional clause."""
 JOKE = re.compile(
     joined(r"""
     \b(?:lol|jk|let'?s pretend|once upon a time|
@@ -58,9 +58,9 @@ _SARCASM = re.compile(
     than any(?:one|body)|if we ask|(?:million|thousand|hundred|billion)s? (?:times|of|years))\b
 """)
 )
-"""Means the opposite: praises or affirms what nobody asked, compares it with what it is not, or exceeds all measure."""
+"""Irony: unprompted praise or agreement, absurd comparisons, exaggeration."""
 _AFFIRMED = re.compile(r"(?:\W|oh |ah |na |mais )*(?:sure|of course|klar|logisch|bien sûr|claro|ah sim|com certeza)\b")
-"""Affirms, which no question before makes irony."""
+"""Agreement, which is irony unless it answers a question."""
 _PASSING = re.compile(
     joined(r"""
     \b(?:today|tomorrow|tmrw|tonight|yesterday|right now|th(?:is|e next) (?:time|once|run|hour|week|morning|
@@ -80,15 +80,15 @@ _PASSING = re.compile(
     dessa vez|est[ae] semana|semana que vem|nu even)\b
 """)
 )
-"""Speaks of this day and this task."""
+"""Refers to this day or this task."""
 _GOING_ON = re.compile(r"\b(?:again|still|yet|wieder|noch|nochmal|encore|otra vez|todavía|aún|ainda|de novo)\b")
-"""Goes on with what was spoken of."""
+"""Continues the topic at hand."""
 _ONE_OFF = re.compile(
     r"\b\d+ (?:out )?(?:of|von|sur|de) \d+\b|"
     r"\b(?:pid|process|job|run|invoice|line|pr|issue|ticket|order|commit|tag|build|zeile|ligne|linha|línea)\s+#?v?\d"
     r"|(?<![\w.:-])\d{5,}(?![\w:-])|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b"
 )
-"""One number among many."""
+"""A serial number, count or hash: one instance among many."""
 STATUS = re.compile(
     joined(r"""
     \b(?:(?:is|are|was|were|'s|be|looks?|seems?|got|keeps?) (?:\w+ )?(?:good|great|nice|bad|ugly|better|worse|
@@ -105,7 +105,7 @@ STATUS = re.compile(
     \d[\w%]* (?:\w+ )?(?:instead of|rather than|au lieu de|statt|en vez de|em vez de) \d
 """)
 )
-"""Says how something goes at the moment."""
+"""Says how something is going at the moment."""
 _SECRET = re.compile(
     joined(r"""
     \b(?i:pass(?:word|phrase|code)|pin(?: code)?|api[ -]?key|token|credentials?|secret|passwort|kennwort|
@@ -119,14 +119,14 @@ _SECRET = re.compile(
     [\w+/=-]{16,80})(?![^\s,.;:])
 """)
 )
-"""Says what a secret is; the known shapes of keys are gone from a session before. A code with a sign within
-(`A-2580#K`) is one of the secrets in 55 labelled sessions, which nothing else here finds."""
+"""Reveals a secret; known key shapes are already redacted from sessions. The alternative for a code with a sign in it
+(`A-2580#K`) is for one of the secrets in 55 labelled sessions, which nothing else here finds."""
 _PASSWORD = re.compile(
     r"\b(?:pass(?:word|wort|phrase|code)|(?:the|my|our|die|meine|le|mon|el|mi|o|meu) (?:\w+ )?pin|credentials?|"
     r"kennwort|mot de passe|code d'accès|contraseña|senha)s?\b"
 )
 _CODE = re.compile(r"(?<!\S)(?=\S*[^\W\d_])(?=\S*\d)[^\s,;:]{6,80}")
-"""May be a password, in a message that speaks of one: letters and digits in one word."""
+"""A possible password, in a message that mentions one: letters and digits in one word."""
 _REPORTED = re.compile(
     joined(r"""
     \b(?:says?|said|wrote|writes|claims?|schrieb|schreibt|sagt|dit|écrit|a écrit|dice|escribió|diz|escreveu) ?(?::|
@@ -139,36 +139,36 @@ _REPORTED = re.compile(
     \b(?:according to|in the (?:example|docs?|readme|manual)|per the|laut|selon|d'après|según|segundo) (?!plan|schedule)
 """)
 )
-"""Hands on what somebody else said, or a text."""
+"""Reports what somebody else, or a text, says."""
 
 
 def supposes(lower: str) -> bool:
-    """Whether a clause makes a supposition of what follows it."""
+    """Whether a clause makes what follows it a supposition."""
     return _IF.match(lower) is not None or GUESS.search(lower) is not None
 
 
 def is_ironic(lower: str, *, is_reply: bool) -> bool:
-    """Whether a sentence means the opposite of what it says: nobody affirms but in a reply."""
+    """Whether a sentence is a joke or irony; agreement counts as irony unless it is a reply."""
     is_fun = JOKE.search(lower) or _SARCASM.search(lower)
     return is_fun is not None or (not is_reply and _AFFIRMED.match(lower) is not None)
 
 
 def is_passing(lower: str) -> bool:
-    """Whether a sentence speaks of this day, or of one number among many."""
+    """Whether a sentence is about this day, or about one instance among many."""
     return _PASSING.search(lower) is not None or _ONE_OFF.search(lower) is not None
 
 
 def is_idle(lower: str) -> bool:
-    """Whether a clause speaks of this day, goes on with what was spoken of, guesses, or is meant in fun."""
+    """Whether a clause is about this day, continues the topic at hand, guesses or jokes."""
     return is_passing(lower) or any(one.search(lower) for one in (_GOING_ON, JOKE, GUESS))
 
 
 def is_foreign(sentence: str) -> bool:
-    """Whether a sentence hands on what others said, or a secret."""
+    """Whether a sentence reports what others said, or reveals a secret."""
     return is_secret(sentence) or _REPORTED.search(lowered(sentence)) is not None
 
 
 def is_secret(sentence: str, message: str = "") -> bool:
-    """Whether a sentence says what a secret is, or may do so in a message that speaks of a password."""
+    """Whether a sentence reveals a secret, or may do so since its `message` mentions a password."""
     may_be = _CODE.search(sentence) and _PASSWORD.search(lowered(message))
     return may_be is not None or _SECRET.search(sentence) is not None

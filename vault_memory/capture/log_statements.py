@@ -1,7 +1,7 @@
-"""Finds what daily logs state, of somebody by name, what was agreed or is to be remembered, and whom they name. Pure.
+"""Finds lasting statements in daily logs (about a name, agreements, requests to remember), and names. Pure: no I/O.
 
-A name is written with a capital within a sentence, and nowhere with a small letter. German logs name nobody, for every
-noun has a capital there.
+A name is capitalised within a sentence and nowhere written in lower case. German logs yield no names, since German
+capitalises every noun.
 """
 
 import re
@@ -33,7 +33,7 @@ _SUBJECT = re.compile(
 _PRONOUN = re.compile(
     r"(?:(?P<one>She|He|Er|Sie|Il|Elle|Él|Ella|Ele|Ela)|They|It|This|That|These|Es|Ils|Elles|Ellos|Ellas|Eles|Elas)\b"
 )
-"""Begins a sentence whose subject only the one before it names: `one` stands for one person or thing with a name."""
+"""A pronoun at the start of a sentence, whose referent is in the sentence before; `one` is a personal singular."""
 _AGREED = re.compile(
     r"(?:we|i)(?: have|'ve)? (?:decided|agreed) (?:to|that|on|not)\b|wir haben (?:beschlossen|uns (?:für|gegen))\b|"
     r"(?:on a|nous avons) décidé (?:de|que)\b|(?:hemos decidido|decidimos) \w+"
@@ -43,7 +43,7 @@ _AGREED = re.compile(
 def find_log_statements(
     line: str, number: int, languages: tuple[str, ...], names: Collection[str] = ()
 ) -> Iterator[Statement]:
-    """The statements that a line of a log makes; `names` are known from elsewhere."""
+    """The statements in a line of a log; `names` are names known from elsewhere."""
     spoken, known, before = Spoken(languages), {*names, *names_within(line)}, ""
     for sentence in () if find_refusals(lowered(line)) else split_sentences(line):
         if pronoun := _PRONOUN.match(sentence):
@@ -67,7 +67,7 @@ def find_log_statements(
 
 
 def _subject(sentence: str, grammar: Grammar, known: Collection[str]) -> str:
-    """The name with which a sentence of a log begins, and of which it goes on to tell; "" for none."""
+    """The name that a sentence of a log begins with, if a verb follows it; "" for none."""
     found = _SUBJECT.match(sentence)
     if not found or words_of(found["name"])[0] in grammar.common:
         return ""
@@ -80,7 +80,7 @@ def _subject(sentence: str, grammar: Grammar, known: Collection[str]) -> str:
 
 
 def _lasts(sentence: str, subject: str, grammar: Grammar) -> bool:
-    """Whether a sentence of a log tells of what was agreed or has changed, or of a name what is so as a rule."""
+    """Whether a sentence of a log states an agreement, a change, or something that generally holds of a name."""
     lower, words = lowered(sentence), words_of(clauses(sentence)[0])
     if lasting_part(sentence, grammar) != sentence.strip() or exclusions.STATUS.search(lower):
         return False
@@ -90,7 +90,7 @@ def _lasts(sentence: str, subject: str, grammar: Grammar) -> bool:
         return False
     if grammar.has("changes wishes", words) or claims("W", (subject,), sentence):
         return True
-    # What somebody is, has or can is mostly of the day: 1 of 12 in the sample vault's logs was worth keeping.
+    # Sentences with "is", "has" or "can" mostly concern the day: 1 of 12 in the sample vault's logs was worth keeping.
     verb = words_of(_SUBJECT.sub("", sentence))[:1]
     return not grammar.has("verbs", verb) and is_lasting_fact(sentence, grammar, Setting())
 
@@ -98,10 +98,10 @@ def _lasts(sentence: str, subject: str, grammar: Grammar) -> bool:
 # --- names -----------------------------------------------------------------------------------------------------------
 
 NAME_DAYS = 3
-"""A name is proposed that stands in the logs of so many days."""
+"""A name is proposed once it occurs in the logs of this many days."""
 
 MAX_NAME_WORDS = 3
-"""Names of people, places and firms seldom have more words; a headline has."""
+"""Names of people, places and firms seldom have more words; headlines do."""
 
 _SPELLED = re.compile(r"(?<![\w@#/.-])[^\W\d_]\w*(?![\w/@-])")
 _START = re.compile(r"(?:^|[.!?:;…])[\W_]*$")
@@ -109,8 +109,10 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def find_names(logs: Iterable[tuple[str, Sequence[tuple[int, str]]]], languages: Sequence[str]) -> dict[str, list[str]]:
-    """The names in logs (path and numbered lines) that stand within a sentence in one of them, each with a line of each
-    log that holds it; a name of which each word stands somewhere with a small letter is none."""
+    """The names in logs (path and numbered lines), each with one line reference per log that contains it.
+
+    A name must occur within a sentence at least once, and not all of its words may also occur in lower case.
+    """
     found: dict[str, dict[str, str]] = {}
     within, small = set[str](), set[str]()
     for path, lines in logs:
@@ -135,7 +137,7 @@ def _names_in(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _capitalised(text: str) -> Iterator[tuple[int, str]]:
-    """Words with a capital that stand side by side, and where; a word of capitals alone is an abbreviation."""
+    """Runs of adjacent capitalised words with their offsets; words all in capitals are abbreviations and left out."""
     runs: list[list[re.Match[str]]] = []
     for word in _SPELLED.finditer(text):
         if word[0][0].isupper() and not word[0].isupper():
@@ -145,5 +147,5 @@ def _capitalised(text: str) -> Iterator[tuple[int, str]]:
 
 
 def names_within(text: str) -> set[str]:
-    """The names that stand within sentences of a text."""
+    """The names within the sentences of a text, not only at their start."""
     return {name for name, is_within in _names_in(text) if is_within}

@@ -1,7 +1,7 @@
-"""Has a configured model name what a session states that is worth keeping, and what is new in that; checks both.
+"""Asks a configured model which statements of a session are worth keeping and which are new, and verifies its answers.
 
-The checks hold in any language: an item cites one message of the user's; its numbers, names and most of its words stand
-there, in a sentence that a cue could have marked, and it denies nothing that this affirms.
+The checks work in any language. An item must cite one of the user's messages, its numbers, names and most of its words
+must occur there, in a sentence that could be a statement, and it must not negate what that sentence affirms.
 """
 
 import json
@@ -21,7 +21,7 @@ from vault_memory.write.comparison import CREATE, MERGE, SKIP, SUPERSEDE
 MAX_ITEMS, MAX_CHARS = 5, 280
 
 MESSAGE_CHARS, SESSION_CHARS = 1200, 24_000
-"""Of one message, and of a session's newest ones, the model sees so much: a small one's context holds it."""
+"""How much the model is shown of one message, and of a session's newest messages; fits a small model's context."""
 
 CATEGORIES: Mapping[str, Cue] = {
     cue.category: cue._replace(name="model", certainty=0.7)
@@ -57,7 +57,7 @@ was decided or changed), cases (a problem, its cause and what solved it), patter
 
 
 def model_statements(ask: Ask, said: Sequence[SessionTurn], done: int) -> list[Statement]:
-    """What a model finds in a session after so many messages; raises RemoteError where it gives no usable answer."""
+    """The statements a model finds after the first `done` messages; raises RemoteError for an unusable answer."""
     given = {one.number: one for one in said if one.number > done}
     if not any(one.by_user for one in given.values()):
         return []
@@ -84,7 +84,7 @@ def _messages(said: Sequence[SessionTurn]) -> list[dict[str, str]]:
 
 
 def _checked(text: str, category: str, number: int, given: Mapping[int, SessionTurn]) -> Statement | None:
-    """An item as a statement; None where its message does not say it."""
+    """An item as a statement; None if the message it cites does not support it."""
     source = given.get(number)
     if source is None or not source.by_user or category not in CATEGORIES or not text or len(text) > MAX_CHARS:
         return None
@@ -115,10 +115,11 @@ decide this, copied exactly. If in doubt: create."""
 def model_decision(
     ask: Ask, statement: Statement, known: Sequence[str], telling: Callable[[str], set[str]]
 ) -> tuple[str, int] | None:
-    """What a model makes of a statement beside known ones, and the place of the one that decides it.
+    """The model's decision on a statement compared with known ones, and the index of the known one it rests on.
 
-    None where its answer does not hold: it must quote whole words of that one with a `telling` one among them, both
-    must share such a word, and what says a number or name that this does not is not known. Raises RemoteError.
+    None if the answer fails the checks: it must quote whole words of that known statement, at least one of them a
+    `telling` word; both statements must share a telling word; and each number and name of the new one must be in the
+    known one, or for supersede in either that or the new one's source sentence. Raises RemoteError.
     """
     text, rows = statement.text, [{"n": number, "text": one} for number, one in enumerate(known, 1)]
     document = json.dumps({"new": text, "known": rows}, ensure_ascii=False)

@@ -1,4 +1,7 @@
-"""Finds what a message's sender typed themselves: no code, tags, letters or quotations, nothing pasted. Pure."""
+"""Extracts the sentences that a message's sender typed themselves: no code, tags, letters, quotations or pasted text.
+
+Pure: no I/O.
+"""
 
 import re
 from collections.abc import Iterator
@@ -7,10 +10,10 @@ from vault_memory.capture.requests import is_request
 from vault_memory.text.word_classes import MONTHS, joined
 
 TYPED_CHARS, TYPED_LINES = 1500, 12
-"""A longer message was pasted, but for what its sender wrote before and after."""
+"""A longer message is taken as pasted, except for its first and last paragraphs."""
 
 END_CHARS = 8000
-"""So much is read of each end of a message, code and tags aside; what is longer was pasted."""
+"""How much is read at each end of a message, code and tags aside; the middle of a longer one was pasted."""
 
 _SAYING = (
     r"says?|said|wrote|writes|schrieb|schreibt|sagte?|dit|écrit|dice|dijo|escribió|diz|disse|escreveu|"
@@ -27,14 +30,14 @@ _LEAD_IN = re.compile(
     r"[^\n]*:[ \t]*$(?!\n+\0)",
     re.IGNORECASE | re.MULTILINE,
 )
-"""A line that announces a text."""
+"""A line that announces a pasted text."""
 _QUOTING = re.compile(
     rf"(?:^|(?<=[.!?] ))[^\n:.!?]{{0,60}}?\b(?:(?<!\bi )(?<!\bwe )(?<!\bich )(?<!\bje )(?:{_SAYING})|"
     rf"(?:from|aus|von|vom|extrait|de|del|da|do|du) (?:[\w'’-]+ ){{0,3}}?(?:{_TEXTS})) ?: +"
     r"(?P<quoted>\S[^\n]*(?:\n[^\n]+)*)",
     re.IGNORECASE | re.MULTILINE,
 )
-"""A source before a colon, and what it says, up to the end of the paragraph."""
+"""A source, a colon, and the quoted text up to the end of the paragraph."""
 _LETTER = re.compile(
     joined(r"""
     (?:^(?i:hi|hello|hey|dear|good (?:morning|afternoon)|hallo|liebe[rs]?|sehr geehrte[rs]?|guten (?:tag|morgen)|moin|
@@ -47,7 +50,7 @@ _LETTER = re.compile(
 """),
     re.MULTILINE,
 )
-"""From a salutation, or else the beginning, to a closing with a name below it."""
+"""A letter: from a salutation, or the beginning of the message, to a closing with a name after it."""
 _MAIL = re.compile(
     r"^(?:(?:Subject|Betreff|Objet|Asunto|Assunto): .*$|(?:(?:From|To|Von|An|De|À|Para): .*\n){2})", re.MULTILINE
 )
@@ -55,18 +58,18 @@ _END = re.compile(
     r"(?<=[.!?…])(?<!\b\d\.)(?<!\b\d\d\.)(?<!\b[A-Z]\.)(?<!\b[DMS][rt]\.)\s+(?=\S)"
     rf"|(?<=\d\.)\s+(?=[A-ZÄÖÜÉ])(?!(?i:{MONTHS}))|(?<=[!?])(?=\w)|(?<=\s[:;][)DP])\s+|\n+"
 )
-"""Where a sentence ends: not after an initial, a title, or an ordinal before a month."""
+"""The end of a sentence: not after an initial, a title, or an ordinal before a month."""
 _MARK = re.compile(
     r"```|~~~|^---(?=-*[ \t]*$)|<(?P<slash>/?)(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>", re.IGNORECASE | re.MULTILINE
 )
-"""Where a block begins or ends, code or what stands between tags: put there by a tool, or pasted."""
+"""The start or end of a block, either code or tagged content: inserted by a tool, or pasted."""
 _QUOTATION = re.compile(r"[\"“„«‟”]((?:[^\"“”„‟«»\n]|\n(?!\n))*)[\"“”»]")
 LONG_QUOTATION = 25
-"""A quotation of so many characters is somebody's text, a shorter one a name or a word."""
+"""A quotation of at least this many characters is somebody else's text, a shorter one a name or a word."""
 _QUOTED_WHOLE = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _QUOTED = re.compile(r"^\s*[>|]|^\s*[\"“„«].{20,}")
 _TALK = re.compile(r"^\W?\d{1,2}:\d\d(?::\d\d)?\W+\w[^\n:]{0,30}:[ \t][^\n]*$", re.MULTILINE)
-"""A line of a pasted talk: the time, a name, and what that one said."""
+"""A line of a pasted chat: time, name, and what was said."""
 _LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL)"
 _COMMAND = r"(?!(?:is|are|was|ist|sind|war|est|sont|es|son|é|são)\b)(?:[a-z./~_]|[A-Z_]+=)"
 _OUTPUT = re.compile(
@@ -75,14 +78,14 @@ _OUTPUT = re.compile(
     rf"^[ \t]*(?:\$ {_COMMAND}|>>> \S)[^\n]*(?:\n[^\n]+)*",
     re.MULTILINE,
 )
-"""A line of a log, by its time to the second, or its level in brackets, before a colon or a time; a command behind
-its prompt, with what it says."""
+"""A log line, recognised by a time to the second, or by a level in brackets or before a colon or time; or a command
+after its prompt, with its output."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""Nobody types these: the line was pasted from a terminal."""
+"""Control characters, which nobody types: the line was pasted from a terminal."""
 
 
 def split_sentences(text: str) -> Iterator[str]:
-    """The sentences of a message, without what is quoted or pasted."""
+    """The sentences of a message, without quoted or pasted text."""
     for part in _END.split(_typed(_without_quotations(text))):
         sentence = part.strip()
         if sentence and not _QUOTED.search(sentence) and not _CONTROL.search(sentence):
@@ -90,7 +93,7 @@ def split_sentences(text: str) -> Iterator[str]:
 
 
 def unquoted(text: str) -> str:
-    """A message as it was typed: `opencode run` puts one of several words between quotation marks."""
+    """A message as it was typed: `opencode run` wraps one of several words in quotation marks."""
     whole = _QUOTED_WHOLE.fullmatch(text)
     return whole[1].replace('\\"', '"') if whole else text
 
@@ -101,7 +104,7 @@ def ends(text: str) -> str:
 
 
 def _typed(text: str) -> str:
-    """What of a message its sender typed: of a long one, or from a mail on, only what stands before and after."""
+    """The typed part of a message: up to a mail, and of a long one only its short first and last paragraphs."""
     mail = _MAIL.search(text)
     text = text[: mail.start()] if mail else text
     if len(text) <= TYPED_CHARS and text.count("\n") <= TYPED_LINES:
@@ -112,7 +115,7 @@ def _typed(text: str) -> str:
 
 
 def _without_quotations(text: str) -> str:
-    """A message without code, blocks, letters, quotations, and without the text that a line of it announces."""
+    """A message without code, blocks, letters, quotations, chats, logs, and the text that a line of it announces."""
     text = _LETTER.sub("\0", ends(_without_blocks(text)))
     text = _QUOTATION.sub(lambda found: "\0" if len(found[1]) >= LONG_QUOTATION else found[0], text)
     for pasted in (_TALK, _OUTPUT):
@@ -123,7 +126,7 @@ def _without_quotations(text: str) -> str:
 
 
 def _without_blocks(text: str) -> str:
-    """A message without code, and without what stands between a tag and the next that closes it."""
+    """A message without code, and without anything between a tag and the next one that closes it."""
     blocks: list[tuple[int, int]] = []
     nearest = dict.fromkeys(
         ("```", "~~~", "---"), len(text)

@@ -1,6 +1,6 @@
-"""Finds what somebody asks to remember, and what they ask not to, in thirteen languages. Pure.
+"""Finds requests to remember something, and requests not to, in thirteen languages. Pure: no I/O.
 
-**A further language** is one more entry of WORDS. Each field is a pattern of alternatives in small letters.
+**To add a language**, add an entry to WORDS. Each field is a pattern of alternatives in lower case.
 """
 
 import re
@@ -11,42 +11,42 @@ from typing import NamedTuple
 from vault_memory.text.word_classes import LANGUAGES, count_words, grammars, joined, lowered, words_of
 
 MAX_CHARS = 600
-"""A sentence that is read has so many characters."""
+"""How many characters of a sentence are read."""
 
 MIN_CONTENT_WORDS = 3
-"""What is asked for has so many words where it follows the request; what stands before it has one more."""
+"""The minimum number of words to remember if they follow the request; if they precede it, one more."""
 
 QUESTION_MORE_WORDS = 2
-"""So many more has what a question asks to remember: "can you remember that song?" asks for nothing.
-A clause that begins with its subject needs no more."""
+"""How many more words a question must have: "can you remember that song?" is no request. Does not apply if the words
+to remember begin with their subject."""
 
 PLACE_WORDS = 5
-"""So many words may say where or as what something is to be kept: "save that as a rule for next time"."""
+"""The longest phrase that says where or as what to keep something: "save that as a rule for next time"."""
 
 LEAD_WORDS, NESTED_REQUESTS = 10, 6
-"""So many words of a clause may stand before what asks to remember; so many such words of a sentence are tried."""
+"""How many words of a clause may precede a request to remember, and how many matches per sentence are tried."""
 
 REFUSALS = 20
-"""So many refusals of one message are read."""
+"""How many refusals of one message are read."""
 
 
 class RequestWords(NamedTuple):
     """The words of one language for remembering and forgetting."""
 
     keep: str
-    """What asks to remember."""
+    """Requests to remember."""
     kept: str
-    """All forms of the words for remembering: behind a negation they refuse."""
+    """All forms of the words for remembering: after a negation they are a refusal."""
     forget: str
-    """The stem of forgetting: a request where it is negated."""
+    """The stem of the verb for forgetting: a request if negated."""
     no: str
     """Negations."""
     refused: str
-    """What else asks not to remember: to forget something, or to tell nobody."""
+    """Other requests not to remember: to forget something, or to tell nobody."""
     standing: str = ""
-    """From now on: what is said with it is a rule. Only for the languages whose statements are read."""
+    """"From now on", which makes a sentence a rule. Only for the languages whose statements are read."""
     places: str = ""
-    """Where, or till when, something is to be kept."""
+    """Where, or until when, to keep something."""
 
 
 WORDS = {
@@ -234,10 +234,10 @@ WORDS = {
 
 
 _NEGATED_BEHIND = ("de", "fr", "nl", "sv", "no")
-"""Languages in which a negation stands behind the verb."""
+"""Languages in which the negation follows the verb."""
 
 _TELLER = "(?:i|we|they|he|she|it|ich|wir|man|je|on|nous|yo|eu)(?: (?:do|did|can|will|really|also))?"
-"""Who does not refuse with a negation, but tells what they do not remember."""
+"""A subject that turns a negation into a report ("I don't remember …") rather than a refusal."""
 
 
 def _any_of(field: str) -> str:
@@ -252,15 +252,15 @@ _NOT_FORGET = "|".join(
 )
 _FORGETTING = re.compile(rf"\b(?:{_NOT_FORGET})(?!\w)")
 _REMEMBER = re.compile(rf"(?<![\w'\"“‘`/-])(?:{_NOT_FORGET}|{_any_of('keep')}|{_any_of('places')})(?!\w)")
-"""Asks to remember something, wherever in a clause: what says so itself, and where or till when something is kept."""
+"""A request to remember anywhere in a clause: the verb for it, or where or until when to keep something."""
 
 
 STANDING = re.compile(rf"\b(?:{_any_of('standing')})(?!\w)")
-"""Says from when on something is so, without asking to remember it ("from now on", "ab jetzt")."""
+"""Says that something holds from now on, without a request to remember it ("from now on", "ab jetzt")."""
 
 
 def _refusals_in(language: str) -> re.Pattern[str]:
-    """What asks not to remember in one language; `forgetting` asks the contrary, `subject` tells of somebody."""
+    """The refusals of one language; group `forgetting` is the opposite, a request, and `subject` marks a report."""
     words = WORDS[language]
     kept, no = joined(words.kept), words.no
     joint = "(?: |, (?=dass |daß |ever |please |bitte ))(?!(?:but|so|aber|mais|pero|mas)\\b)"
@@ -274,7 +274,7 @@ def _refusals_in(language: str) -> re.Pattern[str]:
 
 _KEPT = [re.compile(rf"\b(?:{joined(words.kept)})(?!\w)") for words in WORDS.values()]
 _REFUSED = list(map(_refusals_in, WORDS))
-"""Ask not to remember, or to tell nobody: what is said with it is not kept."""
+"""Requests not to remember or to tell nobody, by language: a message with one is not captured."""
 
 _FILLER = re.compile(
     joined(r"""
@@ -284,7 +284,7 @@ _FILLER = re.compile(
     (?!['’\w]))*(?:\W*\b(?:that|que|qu'|che|att|at|że|že|что|що)(?!\w|['’]s))?
 """)
 )
-"""What stands between a request and what is to be remembered."""
+"""Filler words between a request and what to remember."""
 
 _NO_REQUEST = re.compile(
     joined(r"""
@@ -294,24 +294,24 @@ _NO_REQUEST = re.compile(
     issue|ticket|variable)
 """)
 )
-"""What follows a word for remembering where it asks to do something, or whether somebody remembers, or names a file."""
+"""What follows a word for remembering if it is no request: a task, a question whether one remembers, a file name."""
 
 _ANNOUNCED = re.compile(r"[^.!?:]{0,40}:(?=\s+\S+\s+\S)")
 _PLACE = re.compile(r"(?:as|to|in|into|for|under|on|als|zu|zur|auf|dans|comme|pour|en|como|para|na)\b")
-"""What says where or as what it is to be kept begins so."""
+"""The beginning of a phrase that says where or as what to keep something."""
 
 _CONSEQUENCE = re.compile(r"(?:so|then|which|because(?! of)|und|also|donc)\b")
 _YOU = frozenset(word for language in LANGUAGES.values() for word in language.yours.split())
 _TELLERS = frozenset(("i", "i'll", "i've", "he", "she", "they", "can't", "cannot", "ich", "je", "yo", "eu", "to"))
-"""Who does not ask to remember, but tells that somebody does or does not."""
+"""Subjects and the like before a word for remembering that make it a report rather than a request."""
 
 _OBJECTS = frozenset(("that", "this", "it", "das", "es", "ça", "le", "lo", "eso", "esto", "isso", "isto"))
-"""What stands for something that was said before, where a word for remembering follows."""
+"""Pronouns for something said before, as the object of a word for remembering."""
 
 _OTHERS = frozenset(
     ("else", "other", "anything", "something", "sonst", "noch", "etwas", "autre", "otro", "algo", "outra")
 )
-"""What asks for something that nobody has said yet."""
+"""Words that ask for something not said yet ("anything else I should remember?")."""
 
 _DENIAL = re.compile(
     joined(r"""
@@ -320,16 +320,16 @@ _DENIAL = re.compile(
     (?! (?:(?:hay )?problem|worr|mind|schlimm))
 """)
 )
-"""Begins the answer of somebody who does not want what was asked."""
+"""The opening of an answer that declines."""
 
 _REPORTING = frozenset(("told", "asked", "said", "why", "did", "was", "were", "war", "warum", "pourquoi"))
 _SUPPOSING = frozenset(("if", "wenn", "falls", "si", "se"))
-"""What tells of a request, or supposes it."""
+"""Words that report a request (anywhere before it), or suppose one (as the first word)."""
 _ASKING = frozenset(
     ("can", "could", "would", "will", "kannst", "könntest", "würdest", "peux", "pourrais", "pouvez", "pourriez",
      "puedes", "podrías", "pode", "poderia", "podes", "podias")
 )  # fmt: skip
-"""With what somebody begins who asks for something politely."""
+"""Words that open a polite request."""
 
 _ASKED_POLITELY = re.compile(
     rf"(?:(?:and|also|und|et|y|e) )?(?:você |vc )?(?:{'|'.join(sorted(_ASKING))})\b"
@@ -337,7 +337,7 @@ _ASKED_POLITELY = re.compile(
     r"explic|expliqu|show|zeig|erklär|sagen?\b|dire\b|decir|dizer|think|mean|assum|believ|imagin|know|see))"
     r"[^?:]{3,80}?\b(?:(?:that|que|qu') ?|(?=da(?:ss|ß) ))"
 )
-"""Asks politely for anything but to say or to find out something."""
+"""A polite request for anything except saying or finding out something."""
 _SUBORDINATE = re.compile(
     joined(r"""
     (?i:da(?:ss|ß)) (?P<subject>(?:(?:der|die|das|ein|eine|kein|keine|meine?|unsere?) (?:[a-zäöüß][\w-]* )?)?
@@ -346,11 +346,11 @@ _SUBORDINATE = re.compile(
     muss|müssen|darf|dürfen|kann|können|soll|sollen|will|wollen|mag|mögen|möchten?)(?=\s*(?:$|[,;.:]))
 """)
 )
-"""A clause of German whose subject ends for sure, and whose last word is an auxiliary verb."""
+"""A German subordinate clause in which the end of the subject is certain and the last word is an auxiliary verb."""
 
 MARKS = " ,;:-–—("
 TAG = re.compile(r", (?:please|ok(?:ay)?|yeah|right|ja|gell|oder|hein|d'accord|vale|sí|tá|né)\?$", re.IGNORECASE)
-"""Makes a question of what is none."""
+"""A question tag, which makes a statement look like a question."""
 
 
 def is_request(text: str) -> bool:
@@ -359,8 +359,8 @@ def is_request(text: str) -> bool:
 
 
 def asks_to_remember(question: str) -> tuple[bool, str]:
-    """Whether a question of the agent's is whether to remember what was said before; and what it asks to remember
-    where it says that itself."""
+    """Whether the agent's question is if it should remember what was said before; and, if the question itself contains
+    what to remember, that text (then False)."""
     text = question.rstrip("?! ")
     lower = lowered(text)
     request = next(filter(None, (one.search(lower) for one in (_REMEMBER, *_KEPT))), None)
@@ -374,17 +374,17 @@ def asks_to_remember(question: str) -> tuple[bool, str]:
 
 
 def without_forgetting(lower: str) -> str:
-    """A text with blanks in place of what says not to forget."""
+    """A text with each "don't forget" blanked out, offsets unchanged."""
     return _FORGETTING.sub(lambda found: " " * len(found[0]), lower)
 
 
 def denies_request(answer: str) -> bool:
-    """Whether somebody who was asked whether to remember something does not want it: "don't forget it" does."""
+    """Whether the answer to "shall I remember this?" is no; "don't forget it" is a yes."""
     return _DENIAL.match(without_forgetting(lowered(answer)).lstrip()) is not None
 
 
 def find_request(sentence: str) -> tuple[str, bool]:
-    """What a sentence asks to remember, and whether it asks for something that it does not say itself."""
+    """What a sentence asks to remember, and whether that is something said elsewhere; ("", False) for no request."""
     text = TAG.sub(".", sentence[:MAX_CHARS])
     lower = lowered(text)
     if find_refusals(lower):
@@ -401,26 +401,26 @@ def find_request(sentence: str) -> tuple[str, bool]:
 
 
 def find_asked_politely(sentence: str) -> str:
-    """What a sentence asks for politely, with a verb that is none of saying or finding out ("could you tuck away that
-    …?"); "" for nothing."""
+    """What a polite question asks for, if its verb is not one of saying or finding out ("could you tuck away that
+    …?"); else ""."""
     found = _ASKED_POLITELY.match(lowered(sentence[:MAX_CHARS]))
     return _as_main_clause(re.sub(r"[?\s]+$", ".", sentence[found.end() :])) if found else ""
 
 
 def find_refusals(lower: str) -> Sequence[re.Match[str]]:
-    """Where somebody asks not to remember; who tells what they do not remember or note asks for nothing."""
+    """The requests not to remember; "I don't remember …" is a report and not one of them."""
     found = islice(chain.from_iterable(one.finditer(lower) for one in _REFUSED), REFUSALS)
     asked = (one for one in found if not one["forgetting"])
     return [one for one in asked if not one["subject"] or count_words(one["between"] or "") > 1]
 
 
 def is_off_the_record(text: str) -> bool:
-    """Whether a text asks that something be not remembered: it is quoted to nobody, and no title."""
+    """Whether a text asks not to remember something: it must not be quoted, nor serve as a title."""
     return bool(find_refusals(lowered(text)))
 
 
 def _content(text: str, lower: str, request: re.Match[str], clause: int) -> tuple[str, bool]:
-    """What is to be remembered: what a colon announces, else what follows the request, or goes before it."""
+    """What to remember: what follows the request's colon, else what follows the request, else what precedes it."""
     before = text[: clause or request.start()].strip(MARKS)
     announced = _ANNOUNCED.match(lower, request.end())
     link = announced or _FILLER.match(lower, request.end())
@@ -443,7 +443,7 @@ def _content(text: str, lower: str, request: re.Match[str], clause: int) -> tupl
 
 
 def _as_main_clause(text: str) -> str:
-    """A subordinate clause of German in the order of a main one; where that is not sure, its words as a quotation."""
+    """A German subordinate clause in main-clause word order, or quoted as it is if that order is uncertain."""
     if not lowered(text).startswith(("dass ", "daß ")):
         return text
     if found := _SUBORDINATE.match(text):
@@ -452,12 +452,12 @@ def _as_main_clause(text: str) -> str:
 
 
 def _is_place(lower: str) -> bool:
-    """Whether this says no more than where or as what something is to be kept."""
+    """Whether a text only says where or as what to keep something."""
     return count_words(lower) <= PLACE_WORDS and _PLACE.match(lower) is not None
 
 
 def _is_told(lead: Sequence[str]) -> bool:
-    """Whether a word for remembering stands in what somebody tells of themselves, or asks of the agent."""
+    """Whether a word for remembering, preceded by these words, is part of a report or a question, not a request."""
     if lead[:2] in (["do", "you"], ["hast", "du"]) or not (
         _REPORTING.isdisjoint(lead) and _SUPPOSING.isdisjoint(lead[:1])
     ):

@@ -1,4 +1,4 @@
-"""Tells what somebody took back of what they said in a session. Pure."""
+"""Finds retractions: messages in which the user takes back something said earlier in a session. Pure: no I/O."""
 
 import re
 from bisect import bisect_right
@@ -12,16 +12,16 @@ from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.text.word_classes import grammars, joined, lowered
 
 TELLING_LENGTH = 1.0
-"""The length of a word's vector from which it is about something; function words are shorter."""
+"""The minimum vector length of a content word; function words have shorter vectors."""
 
 STEM_LETTERS = 5
-"""The first letters of a word stand for its forms."""
+"""The length of the prefix by which the forms of a word are matched."""
 
 AT_ONCE_CHARS = 12
-"""What begins so early in the next message takes back what was said last."""
+"""A retraction within the first so many characters of the next message refers to what was said last."""
 
 RETRACTIONS, RETRACTION_CHARS = 20, 300
-"""So many retractions of one message are read, and so many characters to each side of one: more is no speech."""
+"""How many retractions of one message are read, and how many characters on each side of one; longer is not speech."""
 
 RETRACTION = re.compile(
     joined(r"""
@@ -39,31 +39,31 @@ RETRACTION = re.compile(
 """)
 )
 _DELETING = re.compile(r"(?:delete|erase|remove|drop) |(?:lösche?|efface|supprime|apaga)\b")
-"""Takes back only what was to be remembered: else it speaks of the work at hand."""
+"""Retracts only requests to remember: otherwise it is about the work at hand ("delete that")."""
 _INTERRUPTION = re.compile(r"\b(?:wait|hold on|halt|warte|attends|espera|ai não|peraí|argh,? no|oops)\b")
-"""With what somebody begins who takes back what was said just before."""
+"""An interjection that opens a retraction of what was said just before."""
 _POINTS = re.compile(r"\b(?:that|it|this|das|es|ça|le|la|eso|isso|lo)$|lo$")
-"""What takes back without saying what: the last thing that was said."""
+"""A retraction that ends in a pronoun, which refers to the last thing said."""
 _CLAUSE_END = re.compile(r"[,.;!?\n]")
 _WORD = re.compile(r"\w+")
 
 
 class Retraction(NamedTuple):
-    """Where a message takes something back, and by which words it says what."""
+    """One retraction in a message, and the words that identify what it retracts."""
 
     is_early: bool
-    """At the beginning of its message, naming nothing behind it, or only pointing back."""
+    """Whether it opens its message, and no content word follows in its clause or it ends in a pronoun."""
     is_deletion: bool
     is_refusal: bool
-    """Asks not to remember: it says something of its own."""
+    """Whether it is a request not to remember, which has content of its own."""
     named: set[str]
-    """In its clause, or in the first one behind it that names anything."""
+    """The telling words of its clause, or of the first one after it that has any."""
     around: set[str]
-    """Anywhere around."""
+    """The telling words on both sides of it."""
 
     def names(self, own: set[str], *, is_next: bool) -> bool:
-        """Whether it takes back what these words tell; in the very next thing somebody says it may name them anywhere
-        around, or nothing at all ("scrap that")."""
+        """Whether it retracts a sentence with these telling words. In the very next message it may have them anywhere
+        around, or have none at all ("scrap that")."""
         if is_next and self.is_early:
             return True
         named = self.around if is_next else self.named
@@ -73,23 +73,26 @@ class Retraction(NamedTuple):
 
 
 class UserMessages:
-    """What a session's user said, with what of it takes something back: each message is read once."""
+    """The messages of a session's user, with their retractions, each message parsed once."""
 
     def __init__(self, messages: Mapping[int, str]) -> None:
-        """`messages` by their numbers, in order."""
+        """`messages` are keyed by number, in order."""
         self.numbers = [*messages]
         self._texts = [ends(text) for text in messages.values()]
         self._retractions = [[*_retractions(text)] for text in self._texts]
         self._naming: dict[str, list[tuple[int, Retraction]]] = {}
-        """By word, the places of the messages that name it where they take something back."""
+        """By word, the retractions that name it and the indices of their messages."""
         for place, found in enumerate(self._retractions):
             for one in found:
                 for word in one.named:
                     self._naming.setdefault(word, []).append((place, one))
 
     def retracting(self, sentence: str, number: int, rest: str, *, is_request: bool) -> int | None:
-        """The number of the message that takes a sentence of message `number` back, by its words or as the next thing
-        that was said; `rest` is what that message says behind it. None where none does."""
+        """The number of the message that retracts a sentence of message `number`, or None.
+
+        A retraction matches by the sentence's words, or by coming right after it; `rest` is what follows the sentence
+        in its own message.
+        """
         own = telling_words(sentence)
         following = bisect_right(self.numbers, number)
         if _takes_back(_retractions(ends(rest)), own, is_request=is_request):
@@ -111,7 +114,7 @@ class UserMessages:
 
 
 def telling_words(text: str) -> set[str]:
-    """The words of a text that tell what it is about: numbers, and words of no closed class with a long vector."""
+    """The words that say what a text is about: numbers, and stems of open-class words with a long vector."""
     words = {word for word in _WORD.findall(lowered(text)) if not any(word in each.common for each in grammars())}
     lengths = {word: builtin().word_length(word) for word in words}
     telling = (word for word, length in lengths.items() if (length or len(word) / 5) >= TELLING_LENGTH)
@@ -119,7 +122,7 @@ def telling_words(text: str) -> set[str]:
 
 
 def _retractions(text: str) -> Iterator[Retraction]:
-    """Where a message takes something back."""
+    """The retractions in a message."""
     lower = lowered(text)
     for found in [*islice(RETRACTION.finditer(without_forgetting(lower)), RETRACTIONS), *find_refusals(lower)]:
         yield _retraction(text, found)
@@ -140,5 +143,5 @@ def _retraction(text: str, found: re.Match[str]) -> Retraction:
 
 
 def _takes_back(retractions: Iterable[Retraction], own: set[str], *, is_request: bool) -> bool:
-    """Whether one of these, said next, takes back what these words tell."""
+    """Whether one of these, coming next, retracts a sentence with these words."""
     return any(one.names(own, is_next=True) for one in retractions if is_request or not one.is_deletion)

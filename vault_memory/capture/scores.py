@@ -1,9 +1,9 @@
-"""Scores by which judge.py decides what is worth keeping: the gating scalar and the admission score. Pure functions.
+"""Computes the scores by which `judge` decides what is worth keeping: gating scalar and admission score. Pure: no I/O.
 
-The gate is libravdb 1.4.4's, the admission AMAC-v1 of memory-lancedb-pro. One weak spot of the latter is closed: in
-its balanced preset the prior of a category alone reaches the score below which all is rejected, so that nothing but
-events could be. Here the prior counts only as far as the statement is of use: of 507 sentences typed in 30 sessions,
-109 of them statements by the rules, the original rejects none and this the 398 others.
+The gate is that of libravdb 1.4.4, the admission score AMAC-v1 of memory-lancedb-pro, with one weakness fixed: in its
+balanced preset the category prior alone reaches the rejection threshold, so that only events could ever be rejected.
+Here the prior is multiplied by the utility: of 507 sentences typed in 30 sessions, 109 of them statements by the rules,
+the original rejects none, and this version the 398 others.
 """
 
 import math
@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 GATE = 0.35
-"""The least gating scalar of a statement that no cue marks."""
+"""The minimum gating scalar of a statement without a cue."""
 
 
 class Preset(NamedTuple):
-    """What each part weighs (they add up to 1), and the score from which a statement is kept."""
+    """Weights of the parts (they sum to 1), and `reject`, the minimum score for a statement to be kept."""
 
     utility: float
     confidence: float
@@ -37,11 +37,12 @@ PRIORS: Mapping[str, float] = {
 }  # fmt: skip
 
 DECAY = math.log(2) / 30
-"""How fast, a day, a statement becomes recent again that was last made so long ago."""
+"""Decay rate per day: the recency of a statement is half restored 30 days after a similar one was last made."""
 
 
 class AdmissionInput(NamedTuple):
-    """What an admission rests on, each 0..1 but for `gap_days`: how long ago the like was last said, None for never."""
+    """Inputs of the admission score, each 0..1 except `gap_days`: days since something similar was said, None if never.
+    """
 
     utility: float
     confidence: float
@@ -62,7 +63,7 @@ def admission(category: str, evidence: AdmissionInput, preset: Preset) -> float:
 
 
 class Gating(NamedTuple):
-    """The gating scalar `G` and what it was made of, all 0..1, under the names of libravdb's RPC."""
+    """The gating scalar `G` and its components, all 0..1, named as in libravdb's RPC."""
 
     G: float
     T: float
@@ -79,8 +80,8 @@ class Gating(NamedTuple):
 
 
 def gating_scalar(text: str, known: Sequence[float], turns: Sequence[float]) -> Gating:
-    """Whether a text is worth keeping for long; `known` and `turns` are its cosines to what is nearest in memory and
-    to the turns before it."""
+    """How far a text is worth keeping in the long term; `known` and `turns` are its cosine similarities to the nearest
+    passages in memory and to the preceding turns."""
     nearest = sorted((max(0.0, one) for one in known), reverse=True)[:5]
     novelty = 1 - sum(nearest) / len(nearest) if nearest else 1.0
     frequency = min(sum(one > 0.8 for one in turns[:10]) / 5, 1.0)

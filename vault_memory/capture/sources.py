@@ -1,4 +1,4 @@
-"""Reads what is captured from: sessions message by message, and the lines of prose in daily logs."""
+"""Reads the sources of capture that have something new: sessions, message by message, and prose lines of daily logs."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ _HEAD = re.compile(r"(title|date|scope): (.*)")
 
 
 class SessionMessage(NamedTuple):
-    """One message of a session, numbered as it is cited; `text` has its lines joined by ` ⏎ `."""
+    """One message of a session; `number` is the one used in citations, `text` has its lines joined by ` ⏎ `."""
 
     number: int
     is_user: bool
@@ -37,7 +37,7 @@ class SessionMessage(NamedTuple):
 
 
 class CapturedSession(NamedTuple):
-    """A session to be captured from: its derived file, the tool and the tool's id, scope, title, and all messages."""
+    """A session to capture from; `path` is its derived file, `key` its transcript's key, `id` the tool's own id."""
 
     path: str
     tool: str
@@ -47,32 +47,32 @@ class CapturedSession(NamedTuple):
     title: str
     messages: tuple[SessionMessage, ...]
     length: int
-    """The number of its last line: summaries count, and are no messages."""
+    """The number of its last entry, summaries included, which are not in `messages`."""
 
     @property
     def name(self) -> str:
-        """As it is cited: `sessions/claude-code/<id>`."""
+        """The name used in citations: `sessions/claude-code/<id>`."""
         return transcript.public_name(self.path)
 
 
 OFF_FILE = ".nomemory"
-"""A file of this name in a folder keeps the sessions there, and below it, from being captured."""
+"""A file of this name excludes sessions in its folder and below from capture."""
 
 
 def is_own_vault(vault: Path, config: Config) -> bool:
-    """Whether sessions are captured into this vault: one that the settings name keeps those of all tools to itself."""
+    """Whether sessions are captured into this vault: if the settings name a capture vault, only into that one."""
     return config.capture_vault is None or os.path.realpath(config.capture_vault) == os.path.realpath(vault)
 
 
 class ToolTranscripts:
-    """The transcripts of the tools whose sessions are captured from; those of a tool are listed once."""
+    """The transcripts of captured sessions; each tool's are listed once."""
 
     def __init__(self, config: Config, environ: Mapping[str, str]) -> None:
         self._config, self._environ = config, environ
         self._listed: dict[str, dict[str, readers.Transcript]] = {}
 
     def _records(self, session: CapturedSession) -> Iterator[readers.Record]:
-        """What the tool has of a session; nothing where its transcript is gone."""
+        """The records of a session's transcript; none if it is gone."""
         if session.tool not in self._listed:
             root = readers.tool_folder(session.tool, self._config, self._environ)
             self._listed[session.tool] = {}
@@ -82,21 +82,21 @@ class ToolTranscripts:
             yield from self._listed[session.tool][session.key].records()
 
     def folder(self, session: CapturedSession) -> str:
-        """The working directory in which a session began; "" where its transcript does not tell."""
+        """The working directory in which a session began; "" if unknown."""
         return next((record.folder for record in self._records(session) if record.folder), "")
 
     def messages(self, session: CapturedSession) -> dict[int, Message]:
-        """A session's messages as its tool has them, by their numbers."""
+        """A session's messages as in the tool's transcript, by number."""
         messages = (record.message for record in self._records(session) if record.message)
         said = (one for one in messages if one.speaker != transcript.SUMMARY and transcript.clean_message(one.text))
         return {message.number: one for message, one in zip(session.messages, said, strict=False)}
 
 
 class SkippedSessions:
-    """Tells which sessions are not to be captured: the settings name their project or a folder they ran in or below,
-    or such a folder, or that of its repository, holds an OFF_FILE.
+    """Decides which sessions to skip: those whose project or folder (or a parent) is named in the settings, or whose
+    folder, repository root or a parent of either contains an OFF_FILE.
 
-    `marked` are folders that were seen with one: that of a drive that is away, or of a folder that is gone, holds on.
+    `marked` are the folders seen with an OFF_FILE; a mark persists while its drive is unmounted or its folder is gone.
     """
 
     def __init__(self, config: Config, marked: Iterable[str]) -> None:
@@ -105,17 +105,17 @@ class SkippedSessions:
         self._folders = {os.path.realpath(os.path.expanduser(one)) for one in config.capture_skip if os.sep in one}
 
     def hold(self, scope: str, folder: str) -> bool:
-        """Whether a session of a scope that began in a folder is to be left out."""
+        """Whether to skip a session with this scope that began in this folder."""
         names, off, place = {scope.removeprefix("project:")}, [False], Path(folder)
         if place.is_absolute():
             is_there = place.is_dir()
             names |= set() if is_there else set(map(projects.identifier, place.parts))  # its project cannot be known
             places = (*_upwards(place), *_upwards(projects.git_root(place) or place))
-            off = [self._is_off(one, is_there) for one in places]  # each, for its mark is kept
+            off = [self._is_off(one, is_there) for one in places]  # no short circuit: each call updates the marks
         return any(off) or not names.isdisjoint(self._names)
 
     def _is_off(self, place: str, is_there: bool) -> bool:
-        """Whether a folder is left out; `is_there` says that the one below it is, so that no drive is away."""
+        """Whether a folder is excluded; `is_there`: the session's folder exists, so the drive is mounted."""
         if os.path.lexists(os.path.join(place, OFF_FILE)):
             self.marked.add(place)
         elif is_there:
@@ -124,7 +124,7 @@ class SkippedSessions:
 
 
 def _upwards(folder: Path) -> list[str]:
-    """A folder and those above it, as they are named and as they lie."""
+    """A folder and its parents, both as given and with links resolved."""
     real = Path(os.path.realpath(folder))
     return list(dict.fromkeys(map(str, (folder, *folder.parents, real, *real.parents))))
 
@@ -132,9 +132,9 @@ def _upwards(folder: Path) -> list[str]:
 def sessions_beyond(
     marks: Mapping[str, int], config: Config, environ: Mapping[str, str], until: datetime | None = None
 ) -> Iterator[CapturedSession]:
-    """The sessions that have messages beyond those that are marked, by their derived files; oldest first.
+    """The sessions with messages beyond their mark (the number captured, by derived file), oldest first.
 
-    With `until` those that went on after it are left out, but for those that have ended.
+    With `until`, sessions with messages after it are left out unless they have ended.
     """
     for _, tool, key, path in sorted(_grown(marks, config, environ, until)):
         with suppress(OSError):
@@ -142,7 +142,7 @@ def sessions_beyond(
 
 
 def has_sessions_due(vault: Path, config: Config, environ: Mapping[str, str], until: datetime) -> bool:
-    """Whether a session that has ended, or did not go on after `until`, has messages that capture has not read."""
+    """Whether a session that has ended, or has no message after `until`, has messages not captured yet."""
     marks = load_marks(vault, environ).sessions
     return is_own_vault(vault, config) and next(_grown(marks, config, environ, until), None) is not None
 
@@ -179,13 +179,13 @@ def _read(home: Path, tool: str, key: str, path: str) -> CapturedSession:
 # --- daily logs -----------------------------------------------------------------------------------------------------
 
 _LEAD = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])?\s*(?:\d{1,2}[:.]\d\d(?:\s?[ap]m)?\b[\s,–-]*)?", re.IGNORECASE)
-"""What stands before the words of a log's line: a bullet, and the time of day."""
+"""What precedes the words of a log's line: a bullet and the time of day."""
 
 _TASK = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\[.\]\s")
 
 
 class CapturedLog(NamedTuple):
-    """A daily log to be captured from: its path, day and scope, a hash of its bytes, and a person's own lines."""
+    """A daily log to capture from; `digest` is a hash of its bytes, `lines` are the person's own, with numbers."""
 
     path: str
     day: date
@@ -197,8 +197,8 @@ class CapturedLog(NamedTuple):
 def logs_beyond(
     marks: Mapping[str, str], vault: Vault, folders: Folders, idle_seconds: float = 0, newest: int = 0
 ) -> Iterator[CapturedLog]:
-    """The daily logs that are not as they were when they were captured from, and saved so long ago; oldest first, of
-    the `newest` alone where that is given."""
+    """The daily logs that changed since they were captured and were last saved at least `idle_seconds` ago, oldest
+    first; if `newest` is given, only among that many of the latest logs."""
     format = vault.daily.format.rpartition("/")[2]
     paths = (path for path in sorted(vault.walk().files) if not vault.layout.is_page(path))
     days = ((path, daily_notes.name_day(path.rpartition("/")[2].removesuffix(".md"), format)) for path in paths)
@@ -217,7 +217,8 @@ def logs_beyond(
 
 
 def _own_lines(note: Note) -> Iterator[tuple[int, str]]:
-    """The lines of prose that a person wrote, with their numbers: no fact, task, quotation, code, talk or page."""
+    """The prose lines a person wrote, numbered: no facts, tasks, quotations, code, tables, dialogue or managed blocks,
+    and nothing with a scope or an author of its own."""
     told, private = (
         {at for fact in facts.facts(note, None) for at in range(fact.start_line, fact.end_line + 1)},
         (scopes.by_line(note).keys() | scopes.by_line(note, scopes.BY).keys()),
@@ -233,26 +234,26 @@ def _own_lines(note: Note) -> Iterator[tuple[int, str]]:
 
 
 def _readable(line: str) -> str:
-    """A line without the marks of links and tags."""
+    """A line without tags and with wiki links replaced by their text."""
     return re.sub(r"\s#[\w/-]+", "", re.sub(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]+)\]\]", r"\1", line)).strip()
 
 
 class Marks(NamedTuple):
-    """How far capture has come: messages of each session's derived file, and each log's hash when it was read."""
+    """How far capture has come: the number of messages read per derived file, and the hash of each log when read."""
 
     sessions: dict[str, int]
     logs: dict[str, str]
     marked: list[str]
-    """Folders that were seen with an OFF_FILE."""
+    """Folders seen with an OFF_FILE."""
 
 
 def marks_file(vault: Path, environ: Mapping[str, str]) -> Path:
-    """Where it is kept how far capture into a vault has come."""
+    """The file with the capture marks of a vault."""
     return ledger.folder(environ) / ledger.STATE / f"captured-{vault_id(vault)}.json"
 
 
 def load_marks(vault: Path, environ: Mapping[str, str]) -> Marks:
-    """How far capture has come; nothing where that is not known."""
+    """The capture marks of a vault; empty if there is no readable file."""
     with suppress(OSError, ValueError, TypeError, KeyError):
         found = json.loads(marks_file(vault, environ).read_bytes())
         return Marks(dict(found["sessions"]), dict(found["logs"]), list(map(str, found.get("marked", ()))))
@@ -260,7 +261,7 @@ def load_marks(vault: Path, environ: Mapping[str, str]) -> Marks:
 
 
 def save_marks(vault: Path, environ: Mapping[str, str], marks: Marks) -> None:
-    """Keep how far capture has come; raises OSError."""
+    """Save the capture marks of a vault; raises OSError."""
     file = marks_file(vault, environ)
     for folder in (file.parent.parent, file.parent):
         safe_files.make_private(folder)

@@ -1,9 +1,9 @@
-"""Keeps in a day's note the list of that day's sessions, and what was captured from each. Pure.
+"""Composes the list of a day's sessions in its daily note, with what was captured from each. Pure: no I/O.
 
     - 10:02 (scope=project:tern) Deploy of quill — sessions/claude-code/1a2b
       - We never call bare pytest here.
 
-A scope stands in the line, so that nobody else's agent is told of it.
+The scope in a line keeps the entry from agents to which it is not open.
 """
 
 import re
@@ -24,7 +24,7 @@ NO_TITLE = "(title forgotten)"
 
 
 class SessionDay(NamedTuple):
-    """What a session did on one day: as it is cited, when it began that day (None: unknown), its scope and title."""
+    """One session on one day; `name` is as cited, `at` when it began that day (None: unknown)."""
 
     name: str
     day: date
@@ -42,11 +42,10 @@ def compose(
     path: str, before: bytes, days: Iterable[SessionDay], captured: Mapping[str, Sequence[str]],
     forgotten: Sequence[str] = (),
 ) -> bytes:  # fmt: skip
-    """The note with these sessions in its block, beside those that stand there already.
+    """The note with these sessions added to those already in its block.
 
-    `captured` has the statements of each session that were made that day; a title that holds what is `forgotten` goes,
-    and does not come back. Raises ConflictError where the markers are
-    broken, or a person has edited what stands between them.
+    `captured` has the day's statements per session. A title that contains one of the `forgotten` texts is removed for
+    good. Raises ConflictError if the markers are broken or somebody has edited the block.
     """
     page = read_page(path, before, BLOCK)
     if page.block and not page.block.is_as_written:
@@ -66,7 +65,7 @@ def compose(
 
 
 def _without(entry: re.Match[str], forgotten: Sequence[str]) -> str:
-    """An entry, without its title where that says what is forgotten."""
+    """An entry, its title replaced if it contains a forgotten text."""
     is_told = any(text.casefold().rstrip(".") in entry["title"].casefold() for text in forgotten)
     return entry[0].replace(entry["title"], NO_TITLE) if is_told else entry[0]
 
