@@ -41,8 +41,7 @@ DECAY = math.log(2) / 30
 
 
 class AdmissionInput(NamedTuple):
-    """Inputs of the admission score, each 0..1 except `gap_days`: days since something similar was said, None if never.
-    """
+    """Inputs of the admission score, all 0..1 but `gap_days`: days since something similar was said, None if never."""
 
     utility: float
     confidence: float
