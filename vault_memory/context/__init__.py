@@ -1,1 +1,1 @@
-"""What an agent is handed: core notes, recent days, passages for a prompt."""
+"""Builds the context given to an agent: core notes, recent days, passages for a prompt."""

@@ -1,6 +1,6 @@
-"""Makes the text an agent is given before it answers: core memory, summaries, search results and recent notes.
+"""Assembles the text an agent is given before it answers: core memory, summaries, search results and recent notes.
 
-What was handed over unasked is journalled as `shown`, which counts for nothing (law 5).
+Everything handed over is journalled as `shown`, which does not count as use (law 5).
 """
 
 import re
@@ -29,55 +29,55 @@ if TYPE_CHECKING:
 
 BUDGET = 2000
 RECENT_DAYS = 7
-"""How far back a context without a prompt looks, unless told."""
+"""How many days back a context without a prompt looks by default."""
 
 PROMPT_CORE_SHARE, RECENT_CORE_SHARE = 0.5, 0.75
-"""The most of the budget that the core takes with a prompt, and beside what was noted lately."""
+"""The core's maximum share of the budget, with a prompt and with recent notes only."""
 
 LEAST_PROMPT_TOKENS = 240
-"""So much of the budget, or all of a smaller one, is for what the notes say to a prompt: some four lines. The core
-would else fill a small budget with its beginning, and the answer is left out or comes last."""
+"""At least this much of the budget, or all of a smaller one, is reserved for the answer to a prompt: some four lines.
+Otherwise the start of the core would fill a small budget and crowd the answer out."""
 
 SUMMARY_SHARE, PROJECT_SHARE = 0.3, 0.4
-"""The most of the budget that summaries take, and never more than half of what the core has left; the same of what the
-notes hold of a project."""
+"""The maximum shares of the budget for summaries, which also take at most half of what the core leaves, and for the
+project."""
 
 PROJECT_TOKENS = 400
-"""The most of a larger budget that goes to the project: the rest is for what is asked later."""
+"""The project's maximum in a larger budget: the rest is for what is asked later."""
 
 RECENT_SHARE = 0.2
-"""The most of the budget that is kept for what was noted lately, however many passages would fit."""
+"""The maximum share of the budget reserved for recent notes, however many passages would fit."""
 
 LEAST_RESULT_TOKENS = 400
-"""Results are asked for as if so many tokens were left: the answer counts without the sheet's format, and one that
-takes all of the room there would leave the sheet empty."""
+"""Search is given at least this many tokens of room: it does not count the sheet's format, and a result that takes all
+of too small a room would leave the sheet empty."""
 
 MAX_DAYS, MAX_PROMPTS = 366, 8
-"""How far back a context may look for recent notes; how many prompts it may answer, each a recall of its own."""
+"""How many days back a context may look for recent notes; how many prompts it may answer, each with its own search."""
 
 LONGEST_PROMPT = 8000
-"""Characters of a prompt that are read, half of them from its end: pasted logs are no question."""
+"""How many characters of a prompt are read, half of them from its end: pasted logs are not a question."""
 
 HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 
 
 class Host(Protocol):
-    """The vault that a context is made of: a Memory, or a Federation, which asks others besides."""
+    """The vault that a context is made from: a Memory, or a Federation, which also asks other sources."""
 
     config: Config
     index_file: IndexFile
     search: Searcher
 
     def add_other_sources(self, request: Request, own: Answer | None, may_wait: bool = True) -> Answer:
-        """The vault's own answer with what other sources have to say."""
+        """The vault's own answer merged with those of other sources."""
 
     def project_summary(self, project: str) -> Result | None:
-        """The beginning of the last summary of a session of the project with this scope."""
+        """The beginning of the latest session summary of the project with this scope."""
 
 
 class ContextRequest(NamedTuple):
-    """What is asked for, within `budget` tokens and from these scopes or `global`; `without` are the journal's hashes
-    of passages that were shown lately."""
+    """The options of a context: at most `budget` tokens, from these scopes or `global`, and `without` the passages with
+    these journal keys, which were shown recently."""
 
     prompt: str = ""
     budget: int = BUDGET
@@ -89,14 +89,14 @@ class ContextRequest(NamedTuple):
     source: str = "notes"
     now: datetime | None = None
     unasked: bool = False
-    """Whether nobody asked for it, as at each prompt: then guesses by meaning alone and weak results are left out."""
+    """Whether it is unsolicited, as at each prompt: then semantic-only guesses and weak results are left out."""
     summaries: bool = False
-    """Whether the newest week's and month's summary pages come behind the core."""
+    """Whether the newest weekly and monthly summary pages follow the core."""
     project: str = ""
-    """The scope of the project that is worked in: without a prompt its best comes behind the core; of the last days
-    only what is about it, and, where summaries are wanted, the other facts."""
+    """The scope of the current project. Without a prompt, the best notes about it follow the core. Recent notes are
+    limited to those about it and, if `summaries` is set, to other facts."""
     also: tuple[str, ...] = ()
-    """Further prompts: each is asked for itself, and the results take turns."""
+    """Further prompts: each is searched separately, and the results are interleaved."""
 
     @property
     def prompts(self) -> list[str]:
@@ -106,7 +106,7 @@ class ContextRequest(NamedTuple):
 def parse_request(values: Mapping[str, Any], config: Config) -> ContextRequest:
     """Make a ContextRequest from option values; absent or None means the default. Raises UsageError.
 
-    Without a prompt the last seven days stand in its place, unless `recent_days` says otherwise.
+    Without a prompt, `recent_days` defaults to seven.
     """
     given = {key: value for key, value in values.items() if value is not None}
     prompt = given.get("prompt", "")
@@ -141,9 +141,10 @@ def parse_request(values: Mapping[str, Any], config: Config) -> ContextRequest:
 
 
 class Bundle(NamedTuple):
-    """The text to hand over ("" when there is nothing), its tokens at the most, and what stands in it.
+    """The text for the agent ("" if there is none), an upper bound of its tokens, and the passages in it.
 
-    `omitted` counts what was left out. `is_relevant` is false where nobody asked and no note has to do with the prompt.
+    `omitted` counts what was left out, by reason. `is_relevant` is false if the context is unsolicited and no note has
+    to do with the prompt.
     """
 
     text: str
@@ -159,9 +160,9 @@ class Bundle(NamedTuple):
 
 
 def bundle(memory: Host, request: ContextRequest, patience: float = 1.0, progress: "Progress | None" = None) -> Bundle:
-    """Make the bundle that is asked for, and note in the journal what was shown; raises like `Memory.recall`.
+    """Make a bundle, and journal what it shows; raises like `Memory.recall`.
 
-    With no `patience` (seconds) no index is built or brought up to date, and no model is asked.
+    With `patience` 0 (seconds) no index is built or updated, and no model is asked.
     """
     started, half = time.perf_counter(), LONGEST_PROMPT // 2
     texts = (request.prompt, *request.also)
@@ -180,7 +181,7 @@ def bundle(memory: Host, request: ContextRequest, patience: float = 1.0, progres
 
 
 def _at_once(memory: Host, request: ContextRequest) -> Bundle:
-    """The bundle from the index as it is; core memory alone without one."""
+    """The bundle from the index as it is; only core memory if there is no usable index."""
     why = memory.index_file.unusable()
     if not why:
         try:
@@ -195,7 +196,7 @@ def _at_once(memory: Host, request: ContextRequest) -> Bundle:
 
 
 def _make(memory: Host, request: ContextRequest, store: "Store", freshness: Freshness, may_ask: bool = True) -> Bundle:
-    """The bundle; made again where lines of the core could use what lay idle, with a prompt only if none was taken."""
+    """The bundle; made again if omitted core lines could use leftover budget (with a prompt: if no core was taken)."""
     found = _BundleMaker(memory, request, store, may_ask).make(freshness)
     idle = request.budget - found.tokens
     if (request.prompts and found.core) or not found.omitted.get("core_lines") or idle <= 0:
@@ -204,7 +205,7 @@ def _make(memory: Host, request: ContextRequest, store: "Store", freshness: Fres
 
 
 class _BundleMaker:
-    """Makes one bundle from one open index; the core may take `idle` tokens beyond its share."""
+    """Makes one bundle from an open index; the core may take `idle` tokens beyond its share."""
 
     def __init__(
         self, memory: Host, request: ContextRequest, store: "Store | None", may_ask: bool = True, idle: int = 0
@@ -216,7 +217,7 @@ class _BundleMaker:
         self._shown: list[journal.CitedPassage] = []
         self._texts: list[str] = []
         self._summed_up: list[str] = []
-        """The lines of pages that stand on the sheet, with their citations."""
+        """The lines of generated pages on the sheet, with their citations."""
         self._core: list[str] = []
         self._omitted: dict[str, int] = {}
         self._degraded: list[tuple[str, str]] = []
@@ -232,7 +233,7 @@ class _BundleMaker:
         return self._opened
 
     def make(self, freshness: Freshness | None) -> Bundle:
-        """The bundle: core memory, what was summed up, what the notes say to the prompt, what was told lately."""
+        """The bundle: core memory, summaries, the project, what the notes say about the prompt, and recent notes."""
         options = self._options
         if options.core:
             self._take_core()
@@ -245,7 +246,7 @@ class _BundleMaker:
         about = None
         if options.project and (options.recent_days or not options.prompts):
             about = note_pieces.pieces_about(self._store.view(options.scopes), options.project, self._today)
-        if about and not options.prompts and not options.without:  # else the next best would come at each resuming
+        if about and not options.prompts and not options.without:  # else each resumed session would get the next best
             self._take_project(about)
         recent = self._find_recent(about) if options.recent_days > 0 else []
         if options.prompts:
@@ -275,7 +276,7 @@ class _BundleMaker:
         least = min(options.budget, LEAST_PROMPT_TOKENS) if options.prompts else 0
         reserved = max(0, max(least, options.budget - int(options.budget * share)) - self._idle)
         for core in cores:
-            # In a conversation that goes on, only what changed is said again.
+            # In a continued conversation only what has changed is shown again.
             pieces = self._not_shown(core)
             taken = self._take_from_top("core", pieces, reserved)
             if taken:
@@ -283,7 +284,7 @@ class _BundleMaker:
             self._leave_out({"core_lines": _count_lines(pieces[taken:])})
 
     def _take_summaries(self) -> None:
-        """Take what no line before says: the week's page, then the month's, which repeats the week's."""
+        """Take the week's page, then the month's, without lines already on the sheet: the month repeats the week."""
         room = min(int(self._options.budget * SUMMARY_SHARE), self._sheet.left // 2)
         reserved = self._sheet.left - room
         paths = note_pieces.summary_pages(self._store.view(self._options.scopes), self._today)
@@ -300,10 +301,10 @@ class _BundleMaker:
         return left
 
     def _take_from_top(self, section: str, pieces: Sequence[Result], reserved: int) -> int:
-        """Take a note's pieces from its beginning, and say how many lines are left out at its end; how many it took."""
+        """Take a note's pieces from its beginning, and note how many lines are left out; returns how many it took."""
         taken = 0
         for number, piece in enumerate(pieces):
-            # Kept behind each: room for what its heading stands above, and for a line about the rest.
+            # Reserve room after a heading for the piece below it, and for the line about what is left out.
             behind = pieces[number + 1 :]
             headings = len([*takewhile(lambda other: HEADING.match(other.content), pieces[number:])])
             keep = sum(prompt_sheet.piece_tokens(self._options.format, other) for other in behind[:headings])
@@ -323,7 +324,7 @@ class _BundleMaker:
         self._shown += [journal.CitedPassage(piece.source, key) for key in dict.fromkeys(piece.parts or (piece.key,))]
 
     def _take_project(self, about: note_pieces.ProjectNotes) -> None:
-        """Take the beginning of a project's page, a session's last summary, then decisions, tasks and facts."""
+        """Take the beginning of the project's page, the latest session summary, then decisions, tasks and facts."""
         room = min(PROJECT_TOKENS, int(self._options.budget * PROJECT_SHARE), self._sheet.left)
         reserved = self._sheet.left - room
         pages, degraded = note_pieces.read_notes(self._vault, self._store, about.pages, self._options.scopes)
@@ -335,7 +336,7 @@ class _BundleMaker:
         self._take_pieces("project", [summary] if summary else [], reserved)
         self._take_pieces("project", brief, reserved)
 
-    # --- what the notes say to a prompt ------------------------------------------------------------------------------
+    # --- what the notes say about a prompt ---------------------------------------------------------------------------
 
     def _take_passages(self, keep: int) -> None:
         left = self._sheet.left - keep
@@ -349,17 +350,17 @@ class _BundleMaker:
             self._sheet.say_unknown(answers[0].understood.unknown)
         omitted: dict[str, int] = {}
         for name, count in ((name, count) for answer in answers for name, count in answer.omitted.items()):
-            omitted[name] = max(omitted.get(name, 0), count)  # most of it is left out of each
+            omitted[name] = max(omitted.get(name, 0), count)  # the answers omit mostly the same passages
         results, repeats = interleave(answers)
         self._leave_out(omitted)
         self._leave_out({"near_duplicates": repeats})
         for problem in dict.fromkeys(problem for answer in answers for problem in answer.degraded):
-            what, why = problem  # what stands around the results takes some of the budget: say what was left for them
+            what, why = problem  # the rest of the sheet uses some of the budget: say what was left for results
             self._degraded.append((what, f"{why}; {left} are left for it" if what == "budget" else why))
         self._leave_out({"over_budget": self._add_results(results, keep)})
 
     def _answers(self, room: int) -> list[Answer]:
-        """What the notes say to each prompt, and other roots where they are asked."""
+        """What the notes, and other sources if asked for, say about each prompt."""
         options, answers = self._options, []
         self._is_relevant = False
         for prompt in options.prompts:
@@ -370,7 +371,7 @@ class _BundleMaker:
                 without=options.without | {cited.key for cited in self._shown},
                 unasked=options.unasked,
             )  # fmt: skip
-            # What answers never has a reranker, and no model at all where nothing may be waited for.
+            # The engine never has a reranker, and no model at all if it must not wait.
             asks_notes = request.source != SESSIONS
             engine = self._memory.search.engine_without_models(self._store, self._may_ask) if asks_notes else None
             answer = self._memory.add_other_sources(request, engine.answer(request) if engine else None, self._may_ask)
@@ -379,7 +380,7 @@ class _BundleMaker:
         return answers
 
     def _add_results(self, results: Sequence[tuple[int, Result]], keep: int) -> int:
-        """Put results on the sheet, best first; how many do not fit, or are much worse than such of their answer."""
+        """Put results on the sheet, best first; returns how many do not fit or are much worse than one that did not."""
         over = 0
         least: dict[int, float] = {}
         for answer, result in results:
@@ -395,7 +396,7 @@ class _BundleMaker:
             self._show(result, result.content)
         return over
 
-    # --- what was told lately, or of the project ---------------------------------------------------------------------
+    # --- recent notes, and the project's -----------------------------------------------------------------------------
 
     def _find_recent(self, about: note_pieces.ProjectNotes | None) -> list[Result]:
         options, days = self._options, Span(self._today - timedelta(days=self._options.recent_days - 1), self._today)
@@ -407,14 +408,14 @@ class _BundleMaker:
         return list(note_pieces.recent_pieces(self._vault, self._store.view(options.scopes), days, is_wanted))
 
     def _keep_for(self, recent: Sequence[Result]) -> int:
-        """What is kept for them while passages are taken: a share, and never more than they need."""
+        """How much to reserve for recent notes while passages are taken: a share, but no more than they need."""
         form, need = self._options.format, prompt_sheet.SECTION_TOKENS
         for piece in recent:
             need += prompt_sheet.piece_tokens(form, piece) + prompt_sheet.note_tokens(form, piece)
         return min(need, int(self._options.budget * RECENT_SHARE), self._sheet.left // 2)
 
     def _take_pieces(self, section: str, pieces: Iterable[Result], keep: int = 0) -> None:
-        """Put pieces on the sheet that no line before says."""
+        """Put pieces on the sheet, except those that repeat what is already there."""
         before = {said(text) for text in self._texts} - {()}
         for piece in pieces:
             words = said(piece.content)
@@ -429,7 +430,7 @@ class _BundleMaker:
                 self._show(piece, piece.content)
 
     def _is_summed_up(self, path: str, line: int, text: str) -> bool:
-        """Whether a line of a page on the sheet was told from this one."""
+        """Whether a generated page's line on the sheet cites this one."""
         return any(cites(told, path, line, text) for told in self._summed_up)
 
     def _leave_out(self, counts: Mapping[str, int]) -> None:
@@ -439,7 +440,7 @@ class _BundleMaker:
 
 
 def _claim(piece: Result) -> str:
-    """What a piece says, without the citation that a line of a page ends with."""
+    """A piece's text; for a line of a generated page, without the citation at its end."""
     return piece.content.partition(" — [")[0] if piece.kind == PAGE else piece.content
 
 
@@ -448,7 +449,7 @@ def _count_lines(pieces: Iterable[Result]) -> int:
 
 
 def interleave(answers: Sequence[Answer]) -> tuple[list[tuple[int, Result]], int]:
-    """The best result of each answer with its number, then the second of each; and how many only repeat others."""
+    """Interleave the results by rank, each with its answer's number; also returns how many repeats were dropped."""
     parts: set[int] = set()
     words: set[tuple[str, ...]] = set()
     told: list[tuple[int, Result]] = []

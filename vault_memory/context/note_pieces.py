@@ -1,4 +1,4 @@
-"""Reads lines of notes as the files hold them now: core memory, what was told lately, what is about a project."""
+"""Reads passages from the current files of notes: core memory, recent notes, and what is about a project."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -24,19 +24,19 @@ from vault_memory.text.calendar_days import Span
 from vault_memory.vault.vault import Vault
 
 MAX_PASSAGES = 2000
-"""So many passages are looked at: more than fit into any prompt."""
+"""The maximum number of passages considered: more than fit into any prompt."""
 
 MAX_FACTS = 200
-"""Of the facts about a project that are worth most, so many are read from their files."""
+"""How many of a project's facts, those of highest worth, are read from their files."""
 
 SUMMARY_DAYS = 62
-"""A week or a month that began before so many days says nothing of now."""
+"""A week or month that began more than this many days ago says nothing about the present."""
 
 MAX_OPEN_TASKS = 5
-"""Of a project's open tasks, so many of the newest are told beside its facts."""
+"""How many of a project's open tasks, the newest, are shown beside its facts."""
 
 _CAPTURED = re.compile(r" — (sessions/[^\s#]+)#m\d+")
-"""How a fact ends that was captured from a session."""
+"""The end of a fact that was captured from a session."""
 
 _WEEK, _MONTH = re.compile(r"\d{4}-W\d\d"), re.compile(r"\d{4}-\d\d")
 
@@ -44,7 +44,7 @@ _WEEK, _MONTH = re.compile(r"\d{4}-W\d\d"), re.compile(r"\d{4}-\d\d")
 def read_notes(
     vault: Vault, store: Store | None, names: Iterable[str], allowed: tuple[str, ...]
 ) -> tuple[list[list[Result]], list[tuple[str, str]]]:
-    """The lines of the named notes that exist, a list a note, and what is amiss; only what `allowed` scopes cover."""
+    """The passages in `allowed` scopes of the named notes that exist, one list per note; and the problems found."""
     found: dict[str, list[Result]] = {}
     degraded: list[tuple[str, str]] = []
     for name in names:
@@ -58,14 +58,14 @@ def read_notes(
 
 
 def core_names(vault: Vault) -> Iterator[str]:
-    """The notes that make up the core, there or not: the vault's own, then what the settings name."""
+    """The notes that make up the core, whether or not they exist: the vault's own, then those the settings name."""
     cores = vault.layout.cores
     yield next((path for path in cores if (vault.root / path).is_file()), cores[0])
     yield from (name for name in vault.config.core_files if name not in cores)
 
 
 def _read_note(vault: Vault, store: Store | None, path: str, allowed: tuple[str, ...]) -> list[Result]:
-    # What is not indexed as it is now is bounded by its bytes: counting it would load tiktoken.
+    # Text not in the index in its current form is bounded by its bytes: counting it would load tiktoken.
     header_tokens, known = note_tokens(store.view(ALL), path) if store else (None, {})
     if header_tokens is None:
         header_tokens = len(note_header(path, None).encode("utf-8", "replace")) + 2
@@ -81,7 +81,7 @@ def _read_note(vault: Vault, store: Store | None, path: str, allowed: tuple[str,
             continue
         said = passage.fact.by if passage.fact else None
         by = said or scopes.of_passage(origins, passage.start_line, passage.end_line, scopes.BY)
-        # Without lines at its ends that are only comments, but known by the hash of all of it.
+        # Strip comment lines from both ends; the key is still the hash of the whole passage.
         text, first, last = passage.text, passage.start_line, passage.end_line
         while last > first and note.states[last - 1] == COMMENT:
             last, text = last - 1, text[: text.rindex("\n")]
@@ -96,18 +96,18 @@ def _read_note(vault: Vault, store: Store | None, path: str, allowed: tuple[str,
     return pieces if has_text else []
 
 
-# --- what was told lately, or of a project ---
+# --- recent notes, and the project's ---
 
 
 class ProjectNotes(NamedTuple):
-    """What the notes hold of a project: its page if there is one, and the passages that name it or are of its scope."""
+    """What the notes contain about a project: its page, if any, and the passages that name it or are in its scope."""
 
     pages: tuple[str, ...]
     passages: list[LocatedPassage]
 
 
 def pieces_about(view: View, project: str, today: date) -> ProjectNotes:
-    """What is about the project with this scope; an entity of its name is the project itself."""
+    """Find what is about the project with this scope; an entity with its name is taken to be the project."""
     names, name = Names(view), project.partition(":")[2]
     page = names.pages.get(names.canonical(name))
     called = {*names.slugs(name), *(form.casefold() for form in names.forms(name))}
@@ -116,7 +116,7 @@ def pieces_about(view: View, project: str, today: date) -> ProjectNotes:
 
 
 def project_brief(vault: Vault, view: View, about: ProjectNotes, today: date) -> Iterator[Result]:
-    """What was captured from the project's last session, its newest open tasks, then its facts that are worth most."""
+    """What was captured from the project's last session, its newest open tasks, then its facts of highest worth."""
     session, last = "", []
     for row in about.passages:
         if row[-1].kind in FACTS and (cited := _CAPTURED.search(row[-1].text)):
@@ -127,7 +127,7 @@ def project_brief(vault: Vault, view: View, about: ProjectNotes, today: date) ->
 
 
 def _best_facts(view: View, about: ProjectNotes, today: date) -> list[LocatedPassage]:
-    """The facts about a project, those of most worth first (decay.py)."""
+    """The facts about a project, highest worth first (decay.py)."""
     rows = {row[-1].id: row for row in about.passages if row[-1].kind in FACTS}
     told = note_queries.told_facts(view, rows, today)
     used = journal.days_of_use(view, ((i, passage_key(row[-1].text)) for i, row in rows.items()), today.toordinal())
@@ -145,13 +145,13 @@ def _best_facts(view: View, about: ProjectNotes, today: date) -> list[LocatedPas
 
 
 def recent_pieces(vault: Vault, view: View, days: Span, is_wanted: Callable[[Candidate], bool]) -> Iterator[Result]:
-    """What was told on those days: facts first, then other lines, newest first; nothing that is superseded."""
+    """The passages of those days that are not superseded: facts first, then other lines, newest first."""
     rows = note_queries.recent_passages(view, days, MAX_PASSAGES, preferred=FACTS, without=(PAGE,))
     return _current_pieces(vault, view, [row for row in rows if is_wanted(row[-1])], days.end)
 
 
 def _current_pieces(vault: Vault, view: View, rows: Iterable[LocatedPassage], last: date) -> Iterator[Result]:
-    """The passages that nothing has superseded by a day and that still stand."""
+    """The passages that are not superseded as of `last` and are still in their files."""
     rows = list(rows)
     old = superseded(view, Names(view), [found.id for *_, found in rows if found.kind in FACTS], last, Filters())
     files: dict[str, list[str]] = {}
@@ -173,7 +173,7 @@ def _current_pieces(vault: Vault, view: View, rows: Iterable[LocatedPassage], la
 
 
 def summary_pages(view: View, today: date) -> list[str]:
-    """The pages of the newest week and the newest month that have one, of those that are not long over."""
+    """The summary pages of the newest week and the newest month that have one, within SUMMARY_DAYS."""
     days, found = (today - timedelta(days=SUMMARY_DAYS), today), []
     pages = note_queries.note_paths(view, view.layout.summaries)
     for called, shape in (("%G-W%V", _WEEK), ("%Y-%m", _MONTH)):

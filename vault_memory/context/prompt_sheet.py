@@ -1,6 +1,6 @@
-"""Lays out cited lines for an agent in Markdown, JSON or XML, in a frame and within a token budget. Pure.
+"""Lays out cited lines for an agent as Markdown, JSON or XML, in a frame and within a token budget. Pure.
 
-What a line costs is bounded from its stored count, for counting itself would load tiktoken (tokens.py).
+A line's cost is an upper bound derived from its stored token count: counting it would load tiktoken (tokens.py).
 """
 
 import json
@@ -16,26 +16,26 @@ from vault_memory.text import agent_frame
 from vault_memory.text.output import clean
 
 FRAME_TOKENS = 40
-"""The most that a frame costs in any format, with some to spare for lines that join with what is around them in odd
-ways: one line of rare characters in some thousands costs a token more than `_line` says."""
+"""An upper bound of the frame's cost in any format, with a reserve for lines that tokenise oddly with their
+surroundings: one line of rare characters in several thousand costs a token more than `piece_tokens` says."""
 
 BEHIND, BEHIND_TOKENS = "newer notes may be missing: the index is behind", 22
-"""What is said at the end where it is known, and the most that it costs in any format."""
+"""The remark at the end if the index is behind, and its maximum cost in any format."""
 
 UNKNOWN_TOKENS, WORD_TOKENS = 15, 6
-"""The most that it costs to say which words of a question no note has, and each of them besides its bytes."""
+"""The maximum cost of saying which words of a question are in no note, and of each word besides its bytes."""
 
 LEGEND, LEGEND_TOKENS = "W world, B experience, O opinion, S observation; c: how sure, from 0 to 1", 26
-"""What the letters of facts mean, said in Markdown behind all of them, and the most that it costs."""
+"""The meaning of the letters of facts, given in Markdown after all of them, and its maximum cost."""
 
 SECTION_TOKENS, NOTE_TOKENS, MORE_TOKENS = 11, 14, 25
-"""The most that the marks of a section, a note and a line about the rest cost, besides what they name."""
+"""The maximum cost of the markup of a section, a note and a line about what is left out, besides what they name."""
 
 PIECE_TOKENS: Mapping[str, int] = {"markdown": 0, "json": 17, "xml": 14}
-"""The same of a passage; in Markdown it is `L12 ` and a line's end, each line again."""
+"""The same for a passage; in Markdown each line costs `L12 ` and a newline, added separately."""
 
 BY_TOKENS = 14
-"""The most that it costs to say of a passage that it came from outside, besides who it is from."""
+"""The maximum cost of marking a passage as coming from outside, besides the name of its origin."""
 
 TITLES: Mapping[str, str] = {
     "core": "Core memory", "summaries": "What was summed up lately",
@@ -51,7 +51,7 @@ _XML_VALUE = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;
 
 
 class LeftOut(NamedTuple):
-    """What is left out at the end of a note: how many lines that are not blank, the first and the last."""
+    """What is left out at the end of a note: its number of lines (blank ones not counted), the first and the last."""
 
     height: int
     start_line: int
@@ -63,7 +63,7 @@ def _span(part: Result | LeftOut) -> str:
 
 
 class SheetNote(NamedTuple):
-    """The lines told of one note, which are not none, and what is left out at its end."""
+    """The pieces shown of one note, at least one, and what is left out at its end."""
 
     pieces: list[Result]
     more: LeftOut | None = None
@@ -76,16 +76,16 @@ class SheetNote(NamedTuple):
 Sections = Mapping[str, Sequence[SheetNote]]
 _FACT_KINDS = frozenset(KINDS.values())
 _INDEXED = {"passages", "recent"}
-"""The sections that come out of the index: the others are read from their files."""
+"""The sections that come from the index: the others are read from files."""
 
 
 class Sheet:
-    """Takes pieces as long as they fit, and lays them out."""
+    """Collects pieces as long as they fit, and lays them out."""
 
     def __init__(self, form: str, budget: int) -> None:
         self._form, self._budget = form, budget
         self.tokens = FRAME_TOKENS
-        """What the sheet costs at the most as it is now."""
+        """The maximum cost of the sheet so far."""
         self.sections: dict[str, dict[str, SheetNote]] = {}
         self.behind, self.legend, self.unknown = "", "", tuple[str, ...]()
 
@@ -94,7 +94,7 @@ class Sheet:
         return max(0, self._budget - self.tokens)
 
     def add(self, section: str, piece: Result, keep: int = 0) -> bool:
-        """Put lines into a section if they fit and `keep` tokens are left."""
+        """Add a piece to a section if it fits and leaves `keep` tokens; returns whether it was added."""
         notes = self.sections.get(section, {})
         cost = piece_tokens(self._form, piece) + (0 if notes else SECTION_TOKENS)
         cost += 0 if piece.path in notes else note_tokens(self._form, piece)
@@ -105,18 +105,18 @@ class Sheet:
         return True
 
     def end(self, section: str, path: str, more: LeftOut) -> None:
-        """Say what is left out at the end of a note; MORE_TOKENS must have been kept for it."""
+        """Say what is left out at the end of a note; the caller must have reserved MORE_TOKENS for it."""
         self.tokens += MORE_TOKENS
         self.sections[section][path] = self.sections[section][path]._replace(more=more)
 
     def say_behind(self) -> None:
-        """Say once that newer notes may be missing, if it fits and something comes out of the index."""
+        """Say once that newer notes may be missing, if it fits; `text` omits it if nothing comes from the index."""
         if not self.behind and self.left >= BEHIND_TOKENS:
             self.tokens += BEHIND_TOKENS
             self.behind = BEHIND
 
     def say_unknown(self, words: Sequence[str]) -> None:
-        """Say which words of the question no note has, above what the notes say, in a quarter of what is left."""
+        """Say above the passages which words of the question are in no note, if a quarter of the room is enough."""
         words = tuple(words[:MAX_UNKNOWN_WORDS])
         cost = UNKNOWN_TOKENS + sum(len(_VALUES[self._form](word).encode()) + WORD_TOKENS for word in words)
         if words and cost <= self.left // 4:
@@ -124,14 +124,14 @@ class Sheet:
             self.unknown = words
 
     def say_legend(self) -> None:
-        """Say what the letters of facts mean where there are any, if it still fits: no passage gives way to it."""
+        """Explain the letters of facts if there are any and it still fits: no passage gives way to this."""
         pieces = (piece for notes in self.sections.values() for noted in notes.values() for piece in noted.pieces)
         if self._form == "markdown" and self.left >= LEGEND_TOKENS and any(p.kind in _FACT_KINDS for p in pieces):
             self.tokens += LEGEND_TOKENS
             self.legend = LEGEND
 
     def text(self) -> str:
-        """The sheet in its frame; "" with nothing on it."""
+        """The sheet in its frame; "" if it is empty."""
         sections = {
             name: [
                 noted._replace(pieces=sorted(noted.pieces, key=lambda piece: (piece.start_line, piece.end_line)))
@@ -146,13 +146,13 @@ class Sheet:
         return FORMS[self._form](sections, unknown, tuple(filter(None, (self.legend, behind))))
 
 
-# --- what it costs ---------------------------------------------------------------------------------------------------
+# --- token costs -----------------------------------------------------------------------------------------------------
 
 
 def piece_tokens(form: str, piece: Result) -> int:
-    """The most that a piece costs in a format."""
+    """The maximum cost of a piece in a format."""
     lines = piece.content.split("\n") if form == "markdown" else [piece.content]
-    digits = (len(str(piece.end_line)) + 2) // 3  # cl100k_base makes one token of three
+    digits = (len(str(piece.end_line)) + 2) // 3  # in cl100k_base three digits are one token
     tokens = piece.tokens + sum(_joints(line) for line in lines) + digits * len(lines)
     tokens += 2 * len(lines) if form == "markdown" else PIECE_TOKENS[form] + 2 * digits
     after = piece.superseded_by or ""
@@ -163,7 +163,7 @@ def piece_tokens(form: str, piece: Result) -> int:
 
 
 def note_tokens(form: str, piece: Result) -> int:
-    """The most that naming a note costs: its header as Markdown, which was counted, or the same as an element."""
+    """The maximum cost of naming a note: its Markdown header, already counted, or the same as JSON or XML."""
     header = note_header(piece.path, piece.date)
     if form == "markdown":
         return piece.header_tokens + _escapes(header, _safe(header))
@@ -172,15 +172,15 @@ def note_tokens(form: str, piece: Result) -> int:
 
 
 def _escapes(text: str, as_shown: str) -> int:
-    """How many tokens more a text costs at the most when it is escaped: each word that changes, by its bytes."""
+    """An upper bound of the tokens that escaping adds to a text: the bytes of each word that changes."""
     raw, shown = text.split(" "), as_shown.split(" ")
     return sum(1 + len(new.encode("utf-8", "replace")) for old, new in zip(raw, shown, strict=True) if old != new)
 
 
 def _joints(line: str) -> int:
-    """How many tokens more a line costs at the most for what stands before and behind it.
+    """An upper bound of the tokens a line gains from the text before and after it.
 
-    Measured on a million lines of odd words: no more than one token in four bytes of the first word and the last marks.
+    Measured on a million lines of odd words: at most a token per four bytes of the first word and of the last marks.
     """
     first = _FIRST_WORD.match(line)
     start = 0 if _LIST_MARK.match(line) else 1 + len((first[0] if first else "").encode("utf-8", "replace")) // 4
@@ -190,7 +190,7 @@ def _joints(line: str) -> int:
     return start + 1 + len(line[end:].encode("utf-8", "replace")) // 4
 
 
-# --- how it looks ----------------------------------------------------------------------------------------------------
+# --- formats ---------------------------------------------------------------------------------------------------------
 
 
 def _safe(text: str) -> str:
@@ -215,7 +215,7 @@ def _value(text: str) -> str:
 
 _ESCAPED: Mapping[str, Callable[[str], str]] = {"markdown": _safe, "json": _json, "xml": _xml}
 _VALUES: Mapping[str, Callable[[str], str]] = {"markdown": _name, "json": _json, "xml": _value}
-"""How a path stands beside a text: within a line, or as a value."""
+"""How names are escaped: within a line of Markdown, or as a JSON or XML value."""
 
 
 def _markdown(sections: Sections, unknown: Sequence[str], remarks: Sequence[str]) -> str:

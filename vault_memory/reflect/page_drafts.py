@@ -163,7 +163,7 @@ class PageJobs:
     @cached_property
     def _signs(self) -> dict[int, str]:
         """All that pages may show of each fact, except its line, which moves, and its tier, which depends on today."""
-        found: dict[int, str] = {}  # by id: hashing a fact of fifteen fields costs more than everything else here
+        found: dict[int, str] = {}  # by id: hashing whole facts costs more than everything else here
         for fact in self.fact_set.facts:
             named = [self._cite.target(fact.path), *map(self._link_entity, fact.about)]
             linked = [self.is_linked(target) for target in LINKED.findall(fact.text)]
