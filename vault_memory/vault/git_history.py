@@ -1,8 +1,8 @@
-"""What git knows of a vault's notes at the end of a day.
+"""Reads a vault's git history: which notes existed at the end of a day, and their text.
 
-Git only reads here, and runs nothing else: a vault may come from anywhere (law 8), its `.git/config` too, so hooks,
-monitors, conversions, outside programs and fetching are switched off. Committed texts are asked for, never the files
-as they lie there: reading those would run the clean filter its settings name.
+Git only reads here and starts no other program. The vault and its `.git/config` are untrusted (law 8), so hooks,
+monitors, conversions, external programs and fetching are disabled. Only committed blobs are read, never the working
+tree, which would run the clean filter that the configuration names.
 """
 
 import hashlib
@@ -26,20 +26,20 @@ _ENVIRONMENT = {
 }  # fmt: skip
 
 Blobs = Mapping[str, str]
-"""The notes of one commit: the hash of each text by its path below the vault."""
+"""The notes of one commit: vault-relative path → blob hash."""
 
 
 class Version(NamedTuple):
-    """A note as it was committed: the hash of its text, and whether it is certain that it was so by the day."""
+    """A committed note: its blob hash, and whether it certainly existed in this form by the day."""
 
     blob: str
     is_certain: bool
 
 
 class GitHistory:
-    """The repository that a vault's folder lies in, as the main line of its history tells; empty without one.
+    """The first-parent history of the repository that contains a vault; empty without a repository.
 
-    Where git is missing, fails or is not done by `deadline` (time.monotonic), it knows nothing.
+    Also empty if git is missing, fails or has not finished by `deadline` (time.monotonic).
     """
 
     def __init__(self, root: Path, deadline: float) -> None:
@@ -53,14 +53,14 @@ class GitHistory:
 
     @property
     def now(self) -> Blobs:
-        """What was committed last."""
+        """The notes of the latest commit."""
         return self._blobs(self._commits[0][1]) if self._commits else {}
 
     def versions(self, day: date, days: Mapping[str, date | None]) -> dict[str, Version | None]:
-        """The notes that git knows, as they were at the end of a day; None for what was not there yet.
+        """The notes known to git, as they were at the end of a day; None for those that did not exist yet.
 
-        `days` are the notes' own. Commits come late: what came with a dated note's first commit, or by the day after
-        its own, counts by its day. How old the lines of the very first commit were then, nobody knows.
+        `days` are the notes' own dates. Commits lag behind: a dated note's first commit, or its state by the day after
+        its own, counts for its own day. The age of the lines in the very first commit is unknown.
         """
         if not self._commits:
             return {}
@@ -77,7 +77,7 @@ class GitHistory:
         return known | {path: Version(the_day_after[path], is_certain=True) for path in of_the_day}
 
     def texts(self, blobs: Iterable[str]) -> dict[str, bytes]:
-        """The texts with these hashes, as far as they are there."""
+        """The texts of these blobs, as far as they exist."""
         wanted = sorted(set(blobs))
         if not wanted:
             return {}
@@ -92,7 +92,7 @@ class GitHistory:
         return found
 
     def _at(self, day: date) -> Blobs | None:
-        """The notes of the newest commit by the end of a day; None when there was none yet."""
+        """The notes of the newest commit by the end of a day; None if there was no commit yet."""
         return next((self._blobs(commit) for made, commit in self._commits if made <= day), None)
 
     def _blobs(self, commit: str) -> Blobs:
@@ -104,7 +104,7 @@ class GitHistory:
         return self._trees[commit]
 
     def _first_versions(self, paths: Iterable[str]) -> dict[str, str]:
-        """The hash of what each of these notes held when it was committed first."""
+        """The blob hash of each of these notes in the commit that added it."""
         wanted = sorted(paths)
         if not wanted:
             return {}
@@ -114,12 +114,12 @@ class GitHistory:
         return {path.decode("utf-8", "surrogateescape"): meta.split()[3].decode() for meta, path in pairs}
 
     def _ask(self, *command: str, given: bytes = b"") -> bytes:
-        """What git says; nothing when it is absent, fails or is late."""
+        """Git's output; empty if it is missing, fails or times out."""
         import shutil
-        import subprocess  # only a question of an earlier day needs it
+        import subprocess  # lazy: needed only for a question about an earlier day
 
         left, git = self._deadline - time.monotonic(), shutil.which("git")
-        # Some systems look into the working folder first: a program that lies in the vault is not the user's git.
+        # Some systems search the working folder first: a program inside the vault is not the user's git.
         if left <= 0 or git is None or Path(os.path.realpath(git)).is_relative_to(os.path.realpath(self._root)):
             return b""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | _ENVIRONMENT
@@ -134,7 +134,7 @@ class GitHistory:
 
 
 def is_blob(data: bytes, blob: str) -> bool:
-    """Whether a text is the one with that hash; git may have committed it with other line ends."""
+    """Whether a text has that blob hash; git may have committed it with other line endings."""
     algorithm = hashlib.sha256 if len(blob) == 64 else hashlib.sha1
     forms = (data, data.replace(b"\r\n", b"\n"))
     return any(algorithm(b"blob %d\0" % len(form) + form).hexdigest() == blob for form in forms)

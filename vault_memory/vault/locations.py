@@ -1,7 +1,7 @@
-"""Where derived files lie (the index, its lock, the device's id), and on which kinds of file system.
+"""Chooses where derived files go (the index, its lock, the device id), and detects the kind of file system.
 
-The index lies in the vault's `.memory/`, except where that folder is synced, on a network file system or not
-writable; then it goes to the user's data folder, named by the vault's real path (DESIGN.md §4).
+The index is in the vault's `.memory/`, unless that folder is synced, on a network file system or not writable;
+then it is in the user's data folder, named after the vault's real path (DESIGN.md §4).
 """
 
 import contextlib
@@ -29,9 +29,9 @@ _SYNC_FOLDERS = (
 
 
 def index_place(config: Config, root: Path) -> tuple[Path, str]:
-    """Where this vault's index lies, the user's `index.path` first; and "vault", or why it lies elsewhere."""
+    """The path of this vault's index, the user's `index.path` first; and "vault", or the reason why it is elsewhere."""
     if config.index_path:
-        # A folder holds the indexes of all vaults, each under its id; a file is the index of one.
+        # A folder is shared by the indexes of all vaults, each under its id; a file is the index of one vault.
         one = config.index_path.suffix in (".sqlite", ".db")
         return config.index_path if one else config.index_path / vault_id(root) / "index.sqlite", "set by index.path"
     if why := _why_elsewhere(root):
@@ -40,14 +40,14 @@ def index_place(config: Config, root: Path) -> tuple[Path, str]:
 
 
 def _why_elsewhere(root: Path) -> str:
-    """Why the index must not lie in the vault, or ""."""
+    """Why the index must not be in the vault, or ""."""
     for name in (*(f"index.sqlite{end}" for end in ("", "-wal", "-shm", "-journal", ".lock")), "retain.lock"):
         if derived(root, name) is None:
             return f"`{MEMORY_FOLDER}` or `{MEMORY_FOLDER}/{name}` is a link, a pipe or a device"
     for folder in (root, *root.parents):
         if folder.name.casefold().startswith(_SYNC_FOLDERS):
             return f"the vault lies in a synced folder ({folder.name})"
-        # Dropbox marks its folder with a file of the name its settings folder in the home folder has.
+        # Dropbox marks its folder with a file of the same name as its settings folder in the home folder.
         if (folder / ".stfolder").exists() or (folder / ".dropbox").is_file():
             return f"the vault lies in a synced folder ({folder})"
     kind = _kind_of(root)
@@ -58,7 +58,7 @@ def _why_elsewhere(root: Path) -> str:
 
 
 def identity(path: Path) -> tuple[int, int] | None:
-    """Which file or folder stands at a path (device and number): that of an unmounted drive is another one."""
+    """The device and inode number at a path, which differ while its drive is unmounted; None if there is nothing."""
     try:
         status = os.stat(path)
     except OSError:
@@ -67,7 +67,7 @@ def identity(path: Path) -> tuple[int, int] | None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder with those above it, but no vault that is gone from its place (law 7); raises OSError."""
+    """Create a folder and its parents, but never recreate a vault that is gone (law 7); raises OSError."""
     if MEMORY_FOLDER in folder.parts:
         root = Path(*folder.parts[: folder.parts.index(MEMORY_FOLDER)])
         if not root.is_dir():
@@ -76,13 +76,13 @@ def make_folder(folder: Path) -> None:
 
 
 def is_writable(index: Path) -> bool:
-    """Whether an index's folder can be written, or made where it is missing."""
+    """Whether an index's folder is writable, or could be created."""
     folder = next((folder for folder in index.parents if folder.exists()), index.parent)
     return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
 
 
 def device_id() -> str:
-    """This device's id, made once and kept in the user's data folder, never in the vault."""
+    """This device's id, generated once and kept in the user's data folder, never in the vault."""
     file = Path(user_folder("data", os.environ), "device")
     with contextlib.suppress(OSError):
         text = file.read_text("ascii").strip()
@@ -99,7 +99,7 @@ def device_id() -> str:
 
 
 def remember(root: Path, notes: int) -> None:
-    """Note on this device how many notes a vault held: an unmounted drive's empty folder is then recognised."""
+    """Record on this device how many notes a vault has, so that an unmounted drive's empty folder is recognised."""
     file = memory_of(root)
     with contextlib.suppress(OSError):
         if not file.exists() or file.read_text("ascii") != str(notes):
@@ -109,7 +109,7 @@ def remember(root: Path, notes: int) -> None:
 
 
 def remembered(root: Path) -> int:
-    """How many notes the vault at this path held when it was last indexed on this device; 0 for a new one."""
+    """How many notes the vault at this path had when it was last indexed on this device; 0 for a new one."""
     with contextlib.suppress(OSError, ValueError):
         return int(memory_of(root).read_text("ascii"))
     return 0
@@ -121,19 +121,19 @@ def memory_of(root: Path) -> Path:
 
 
 def is_inside(root: Path, path: Path) -> bool:
-    """Whether a path lies in the vault with every link on its way followed (law 8: a vault may come from anywhere)."""
+    """Whether a path is inside the vault once all links are resolved (law 8: a vault may come from anywhere)."""
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
 
 
 def derived(root: Path, name: str) -> Path | None:
-    """A file or folder of ours in the vault's `.memory`.
+    """The path of a file or folder of ours in the vault's `.memory`.
 
-    None where a link would have something else written in its place, or a pipe or device would have us wait.
+    None if a link would redirect it, or if it is a pipe or device that could block us.
     """
     file = os.path.join(os.path.realpath(root / MEMORY_FOLDER), name)
     if file != os.path.realpath(file) or not Path(file).is_relative_to(os.path.realpath(root)):
         return None
-    with contextlib.suppress(OSError):  # in one look: SQLite takes its logs away at any time
+    with contextlib.suppress(OSError):  # a single lstat: SQLite may delete its logs at any time
         mode = os.lstat(file).st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
             return None
@@ -141,7 +141,7 @@ def derived(root: Path, name: str) -> Path | None:
 
 
 def place_to_write(root: Path, name: str) -> Path:
-    """The same of what is about to be written; raises RefusedError instead."""
+    """Like `derived`, for a path that is about to be written; raises RefusedError instead of returning None."""
     place = derived(root, name)
     if place is None:
         what = f"{MEMORY_FOLDER}/{name.partition('/')[0]} is behind a link: nothing was written."
@@ -151,7 +151,7 @@ def place_to_write(root: Path, name: str) -> Path:
 
 @contextlib.contextmanager
 def writer_lock(index: Path, wait_seconds: float) -> Iterator[None]:
-    """Hold the index's writer lock; raises BusyError when another process still holds it after `wait_seconds`."""
+    """Hold the index's writer lock; raises BusyError if another process still holds it after `wait_seconds`."""
     file = index.with_name(index.name + ".lock")
     try:
         make_folder(file.parent)
@@ -173,7 +173,7 @@ def writer_lock(index: Path, wait_seconds: float) -> Iterator[None]:
 
 
 def _try_lock(handle: IO[bytes]) -> bool:
-    """Lock a file where nobody else holds it; whether that worked."""
+    """Try to lock a file without waiting; return whether it worked."""
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -191,16 +191,16 @@ def _try_lock(handle: IO[bytes]) -> bool:
 _MOUNTS = Path("/proc/self/mountinfo")
 
 _NETWORK_KINDS = ("nfs", "cifs", "smb", "sshfs", "fuse.", "9p", "afpfs", "webdav", "davfs")
-"""Where locks and a database are not safe either."""
+"""Network file systems, on which file locks and a database are not safe."""
 
 _SILENT_KINDS = (
     *_NETWORK_KINDS, "fuse", "fuseblk", "virtiofs", "vboxsf", "prl_fs", "drvfs", "grpcfuse", "osxfs", "ceph", "gfs",
 )  # fmt: skip
-"""Changes made on the other side (a host, a server, another machine) raise no event here."""
+"""File systems on which remote changes (by a host, a server, another machine) raise no event here."""
 
 
 class Mount(NamedTuple):
-    """A mounted file system: its folder, its kind, and a number that the same one has not again when it comes back."""
+    """A mounted file system: its folder, its kind, and a mount number that changes when it is mounted again."""
 
     folder: Path
     kind: str
@@ -208,13 +208,13 @@ class Mount(NamedTuple):
 
 
 def silent_mounts(root: Path, table: Path = _MOUNTS) -> list[Mount]:
-    """The file systems at and below a folder that do not tell of every change, by the kernel's table of mounts."""
+    """The mounts at and below a folder that do not report every change, from the kernel's mount table."""
     below = [mount for mount in _mounts(table) if root in mount.folder.parents]
     return [mount for mount in (Mount(root, _kind_of(root, table)), *below) if mount.kind.startswith(_SILENT_KINDS)]
 
 
 def mounts_below(root: Path) -> list[Mount]:
-    """What is mounted inside a folder; not what only waits to be."""
+    """The mounts inside a folder, without autofs triggers that are not mounted yet."""
     return [mount for mount in _mounts() if root in mount.folder.parents and mount.kind != "autofs"]
 
 
@@ -222,14 +222,14 @@ def _kind_of(folder: Path, table: Path = _MOUNTS) -> str:
     best = Mount(Path(), "")
     for mount in _mounts(table):
         if folder.is_relative_to(mount.folder) and len(str(mount.folder)) >= len(str(best.folder)):
-            best = mount  # of two mounts on one folder the later one hides the other
+            best = mount  # a later mount on the same folder hides the earlier one
     return best.kind
 
 
 def _mounts(table: Path = _MOUNTS) -> Iterator[Mount]:
     try:
         lines = table.read_text("utf-8", "surrogateescape").splitlines()
-    except OSError:  # no Linux
+    except OSError:  # not Linux
         return
     for line in lines:
         # proc(5): number, parent, device, root, folder, options, optional fields, a lone dash, kind, source, options.

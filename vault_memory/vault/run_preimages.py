@@ -1,7 +1,7 @@
-"""One run's pre-images: what notes held before it changed them.
+"""One run's pre-images: the contents of notes before the run changed them.
 
-They lie in `.memory/history/<UTC stamp>-<device>-<kind>/`: each earlier text once, named by its hash, and `run.jsonl`
-with a line a change. Both are durable before a note is replaced, so a killed run can be undone too.
+They are in `.memory/history/<UTC stamp>-<device>-<kind>/`: each earlier text once, named by its hash, and `run.jsonl`
+with one line per change. Both are durable before a note is replaced, so a killed run can be undone too.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ _LINK_IS_NONE = getattr(os, "O_NOFOLLOW", 0)
 
 
 class NoteChange(NamedTuple):
-    """One note as a run changed it: SHA-256 of its bytes before (None: there was none) and after, and why."""
+    """One change to a note: the SHA-256 of its bytes before (None: it did not exist) and after, and the reason."""
 
     path: str
     before: str | None
@@ -35,7 +35,7 @@ class NoteChange(NamedTuple):
 
 
 class SavedRun:
-    """One run's pre-images. The folder is made with the first of them: a run that changes nothing leaves nothing."""
+    """One run's pre-images. The folder is created with the first one: a run that changes nothing leaves nothing."""
 
     def __init__(self, root: Path, name: str) -> None:
         self._root, self.name = root, name
@@ -44,7 +44,7 @@ class SavedRun:
 
     @classmethod
     def begin(cls, root: Path, kind: str) -> "SavedRun":
-        """A new run of that kind (`reflect`, `forget`: small letters)."""
+        """A new run of that kind (`reflect`, `forget` …, in lower case)."""
         return cls(root, f"{datetime.now(UTC).strftime(_STAMP)}-{locations.device_id()}-{kind}")
 
     @property
@@ -57,26 +57,26 @@ class SavedRun:
         return locations.place_to_write(self._root, f"{FOLDER}/{self.name}")
 
     def keep(self, path: str, before: bytes | None, after: bytes, why: str = "") -> None:
-        """Keep what a note holds, if there is one, before it is replaced by `after`. Durable when it returns.
+        """Save the contents of a note, if it exists, before it is replaced with `after`. Durable on return.
 
-        Raises RefusedError for a link out of the vault, VaultError when the system refuses.
+        Raises RefusedError for a link out of the vault, VaultError when writing fails.
         """
         self.note(NoteChange(path, hash_or_none(before), digest(after), why)._asdict(), path, before)
 
     def note(self, line: dict[str, Any], path: str, before: bytes | None = None) -> None:
-        """Add a line to run.jsonl, after what the note at `path` held; raises like `keep`.
+        """Append a line to run.jsonl, once `before`, the contents of the note at `path`, is saved; raises like `keep`.
 
-        `{"folder": …}` is a folder that is about to be made, `{"forgot": key, "note": path}` a fact that is forgotten.
+        `{"folder": …}` is a folder about to be created, `{"forgot": key, "note": path}` a forgotten fact.
         """
         try:
             if not self._folder.is_dir():
-                locations.make_folder(self._folder)  # for its owner only: the notes in it may be
+                locations.make_folder(self._folder)  # for its owner only, as the notes themselves may be
                 _settle(self._folder.parent)
             if before is not None:
                 safe_files.replace_durably(self._folder / digest(before), before)
             flags = os.O_RDWR | os.O_CREAT | _LINK_IS_NONE
             with open(os.open(self._folder / "run.jsonl", flags, 0o600), "r+b") as handle:
-                # A line cut off by a crash tells of a write that was never made: nothing may be written behind it.
+                # A line truncated by a crash is about a write that never happened: overwrite it.
                 handle.seek(handle.read().rfind(b"\n") + 1)
                 handle.truncate()
                 handle.write(json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n")
@@ -90,11 +90,11 @@ class SavedRun:
             ) from error
 
     def changes(self) -> list[NoteChange]:
-        """What the run changed or was about to, in order. Raises VaultError when that cannot be read."""
+        """The changes the run made or was about to make, in order. Raises VaultError when they cannot be read."""
         return [NoteChange(**line) for line in self.lines() if "path" in line]
 
     def forgotten(self) -> dict[str, str]:
-        """The notes from which the run has taken a fact that is forgotten, each with the fact's key as hex digits."""
+        """The notes from which the run removed a forgotten fact, each with the fact's key as hex digits."""
         return {str(line["note"]): str(line["forgot"]) for line in self.lines() if "forgot" in line}
 
     @property
@@ -102,7 +102,7 @@ class SavedRun:
         return any("undone" in line for line in self.lines())
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """The lines of run.jsonl; a last one that was cut off tells of a write that was never made."""
+        """The lines of run.jsonl, without a truncated last one: its write never happened."""
         for number, line in enumerate(self._read("run.jsonl").split(b"\n")[:-1], start=1):
             try:
                 found = json.loads(line)
@@ -124,7 +124,7 @@ class SavedRun:
             raise VaultError(what, "Nothing was changed.") from error
 
     def text(self, change: NoteChange) -> bytes | None:
-        """What the note held before that change; raises VaultError when it is not there any more as it was kept."""
+        """The note's contents before that change (None: it did not exist); raises VaultError if missing or damaged."""
         if change.before is None:
             return None
         held = self._read(change.before) if re.fullmatch(r"[0-9a-f]{64}", change.before) else b""
@@ -134,13 +134,13 @@ class SavedRun:
         return held
 
     def drop(self) -> None:
-        """Delete these pre-images: nothing was changed after all, or they are too old."""
+        """Delete these pre-images: the run changed nothing after all, or they are too old."""
         with contextlib.suppress(RefusedError):
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def digest(data: bytes) -> str:
-    """The hash by which a run names what a note held."""
+    """The hash that names a pre-image."""
     return hashlib.sha256(data).hexdigest()
 
 
@@ -149,7 +149,7 @@ def hash_or_none(data: bytes | None) -> str | None:
 
 
 def _settle(folder: Path) -> None:
-    """Have the names in a folder outlive a power cut, where the system can do that."""
+    """Sync a folder, so that the names in it survive a power cut, where the system supports it."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

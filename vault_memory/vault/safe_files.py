@@ -1,4 +1,4 @@
-"""Writes files safely: whole and at once, no save of another program lost; and those that only their user may read."""
+"""Writes files atomically without losing another program's save, and creates files that only their user may read."""
 
 import contextlib
 import errno
@@ -15,9 +15,9 @@ _CANNOT_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP,
 
 @contextlib.contextmanager
 def one_writer(folder: Path) -> Iterator[bool]:
-    """Let one writer of this program at a time compare and replace: another's edit in between would be lost.
+    """Let one writer of this program at a time compare and replace; otherwise an edit made in between would be lost.
 
-    The folder itself is locked, so no file is left behind. Yields False where that cannot be: the window stays open.
+    The folder itself is locked, so no lock file is left behind. Yields False if it cannot be locked: the race remains.
     """
     if sys.platform == "win32":
         yield False
@@ -36,7 +36,7 @@ def one_writer(folder: Path) -> Iterator[bool]:
 
 
 def write_durably(part: Path, data: bytes) -> None:
-    """Write a temporary file that is not there yet, and have it outlive a power cut."""
+    """Write a temporary file that must not exist yet, and sync it so that it survives a power cut."""
     with open(part, "xb") as handle:
         handle.write(data)
         handle.flush()
@@ -44,16 +44,16 @@ def write_durably(part: Path, data: bytes) -> None:
 
 
 def replace_durably(file: Path, data: bytes) -> None:
-    """Write a file of our own whole, for its owner only, so that it outlives a power cut; it replaces a link."""
+    """Atomically write a file of our own, for its owner only, so that it survives a power cut; a link is replaced."""
     part = file.with_suffix(".part")
-    part.unlink(missing_ok=True)  # a crash left it
+    part.unlink(missing_ok=True)  # left by a crash
     write_durably(part, data)
     part.chmod(0o600)
     os.replace(part, file)
 
 
 def place_new(part: Path, target: Path) -> None:
-    """Move a finished file to a name that must still be free; raises FileExistsError when it is not."""
+    """Move a finished file to a name that must still be free; raises FileExistsError if it is taken."""
     try:
         os.link(part, target)  # unlike a rename it never replaces what has appeared meanwhile
     except OSError as error:
@@ -63,11 +63,11 @@ def place_new(part: Path, target: Path) -> None:
 
 
 def replace(part: Path, target: Path, expected: bytes) -> bool:
-    """Put a finished file in the place of one that must still hold `expected`; returns whether it does.
+    """Replace a file that must still contain `expected` with a finished one; returns whether it did.
 
-    The two change places at once, and what came out is looked at only then: a save at any moment is either seen and put
-    back, or goes to the new file. Where several come one upon the other, the last stands and `part` holds the one
-    before. Raises FileNotFoundError when there is nothing to replace.
+    The two are exchanged atomically and the old one is checked only afterwards, so a save at any moment is either seen
+    and put back, or goes to the new file. Of several saves in quick succession the last one wins and `part` has the one
+    before it. Raises FileNotFoundError if there is nothing to replace.
     """
     data = part.read_bytes()
     if not _exchange(part, target):
@@ -75,13 +75,13 @@ def replace(part: Path, target: Path, expected: bytes) -> bool:
     if _holds(part, expected) and not _is_open_for_writing(part):
         return True
     _exchange(part, target)
-    if not _holds(part, data):  # saved once more, over ours: the later save stands
+    if not _holds(part, data):  # saved again, over ours: the later save wins
         _exchange(part, target)
     return False
 
 
 def replace_by_link(part: Path, target: Path, expected: bytes) -> bool:
-    """Do the same where two files cannot change places: what is replaced keeps a second name until it was looked at."""
+    """`replace` where files cannot be exchanged: the replaced file keeps a second name until it has been checked."""
     kept = part.with_name(f"{part.stem}-kept.part")
     try:
         os.link(target, kept)
@@ -102,17 +102,17 @@ def replace_by_link(part: Path, target: Path, expected: bytes) -> bool:
 
 
 def remove(target: Path, part: Path, expected: bytes) -> bool:
-    """Delete a file that must still hold `expected`; returns whether it did. `part` is a free name for it meanwhile."""
+    """Delete a file that must still contain `expected`; returns whether it did. `part` is an unused temporary name."""
     os.replace(target, part)
     if _holds(part, expected) and not _is_open_for_writing(part):
         return True
-    with contextlib.suppress(FileExistsError):  # saved anew: the later save stands
+    with contextlib.suppress(FileExistsError):  # saved again: the later save wins
         place_new(part, target)
     return False
 
 
 def _holds(file: Path, data: bytes) -> bool:
-    """Whether a file holds just these bytes; what is put in its place meanwhile may be a pipe, or endless."""
+    """Whether a file contains exactly these bytes; by now it may be a pipe, or endless, so the read is bounded."""
     try:
         return read_regular(file, len(data)) == data
     except OSError:
@@ -120,7 +120,7 @@ def _holds(file: Path, data: bytes) -> bool:
 
 
 def can_exchange(folder: Path) -> bool:
-    """Whether two files of a folder can change places at once; tried with two of our own. Raises OSError."""
+    """Whether files in a folder can be exchanged atomically, tried with two of our own. Raises OSError."""
     one, other = (folder / f"{os.urandom(8).hex()}.part" for _ in range(2))
     with one_writer(folder):
         try:
@@ -133,7 +133,7 @@ def can_exchange(folder: Path) -> bool:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Have two files change places at once; returns whether this system and file system can. Raises OSError."""
+    """Exchange two files atomically; returns whether the system and file system support it. Raises OSError."""
     import ctypes  # lazy: only a write needs it
 
     names = os.fsencode(one), os.fsencode(other)
@@ -143,7 +143,7 @@ def _exchange(one: Path, other: Path) -> bool:
             failed = library.renamex_np(*names, 0x2)  # RENAME_SWAP
         else:
             failed = library.renameat2(-100, names[0], -100, names[1], 0x2)  # AT_FDCWD, RENAME_EXCHANGE
-    except (AttributeError, OSError, TypeError):  # TypeError: Windows has no library of this process
+    except (AttributeError, OSError, TypeError):  # TypeError: on Windows, CDLL(None)
         return False
     number = ctypes.get_errno()
     if failed and number not in _CANNOT_EXCHANGE:
@@ -152,7 +152,7 @@ def _exchange(one: Path, other: Path) -> bool:
 
 
 def _is_open_for_writing(file: Path) -> bool:
-    """Whether a program may still write into a file without a name, where it would be lost; known on Linux alone."""
+    """Whether a program still has the replaced file open for writing, so that its save would be lost; Linux only."""
     if sys.platform != "linux":
         return False
     import fcntl
@@ -160,9 +160,9 @@ def _is_open_for_writing(file: Path) -> bool:
 
     descriptor = os.open(file, os.O_RDONLY)
     try:
-        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)  # the usual signal to who has a lease would end us
-        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)  # given only where nobody writes
-    except OSError as error:  # any other: another user's file, or a file system without leases
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)  # the default signal to a lease holder would kill us
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)  # granted only if nobody writes
+    except OSError as error:  # other errors: another user's file, or a file system without leases
         return isinstance(error, BlockingIOError)
     finally:
         os.close(descriptor)
@@ -170,7 +170,7 @@ def _is_open_for_writing(file: Path) -> bool:
 
 
 def keep_attributes(source: Path, target: Path) -> None:
-    """Give a finished file the owner, mode and extended attributes of the one it is to replace."""
+    """Copy owner, mode and extended attributes to a finished file from the one it will replace."""
     status = source.stat()
     with contextlib.suppress(OSError):
         os.chown(target, status.st_uid, status.st_gid)
@@ -182,15 +182,15 @@ def keep_attributes(source: Path, target: Path) -> None:
 
 
 def make_private(folder: str | os.PathLike[str]) -> None:
-    """Make a folder of ours with those above it, for its user alone; raises OSError."""
+    """Create a folder of ours and its parents, accessible to its user only; raises OSError."""
     os.makedirs(folder, 0o700, exist_ok=True)
     close_folder(os.fspath(folder))
 
 
 def close_folder(folder: str) -> None:
-    """Take a folder that an earlier version left open, and those of ours above it, from everybody but their owner.
+    """Restrict a folder that an earlier version left open, and our folders above it, to their owner.
 
-    Ours are a vault's `.memory` and the folders for this program's data; one that the user chose keeps its mode.
+    Ours are a vault's `.memory` and this program's data and state folders; one that the user chose keeps its mode.
     """
     head, marker, _ = f"{folder}{os.sep}".rpartition(f"{os.sep}.memory{os.sep}")
     tops = [head + marker[:-1]] if marker else [user_folder(kind, os.environ) for kind in ("data", "state")]
@@ -201,7 +201,7 @@ def close_folder(folder: str) -> None:
 
 
 def close_to_others(path: str | os.PathLike[str]) -> None:
-    """Take a file or folder of ours from everybody but its owner, as far as that can be."""
+    """Restrict a file or folder of ours to its owner, if possible."""
     with contextlib.suppress(OSError):
         mode = os.lstat(path).st_mode
         if mode & 0o077 and not stat.S_ISLNK(mode):
@@ -209,12 +209,12 @@ def close_to_others(path: str | os.PathLike[str]) -> None:
 
 
 def private(path: str, flags: int) -> int:
-    """Open a file that is for its user alone if it is made: an opener for `open`."""
+    """An opener for `open`: a file that it creates is accessible to its user only."""
     return os.open(path, flags, 0o600)
 
 
 def append(file: Path, line: bytes, most_bytes: int | None = None) -> None:
-    """Append a line; of a file of `most_bytes` the older half goes first. Raises OSError."""
+    """Append a line; a file of `most_bytes` or more first loses its older half. Raises OSError."""
     make_private(file.parent)
     if most_bytes is not None and file.exists() and file.stat().st_size >= most_bytes:
         replace_durably(file, file.read_bytes()[-most_bytes // 2 :].partition(b"\n")[2])

@@ -1,4 +1,4 @@
-"""Keeps what notes held before a run of this program changed them, so that it can be undone byte for byte."""
+"""Keeps the pre-images of each run that changes notes, so that the run can be undone byte for byte."""
 
 import contextlib
 import os
@@ -13,13 +13,13 @@ from vault_memory.vault.run_preimages import FOLDER, NoteChange, SavedRun, hash_
 from vault_memory.vault.vault import Vault
 
 KEPT_RUNS, KEPT_DAYS = 20, 90
-"""So many of the newest runs are kept whatever their age, and all that are younger than this."""
+"""The newest runs that are kept whatever their age, and the age in days up to which all are kept."""
 
 _NAME = re.compile(r"\d{8}T\d{6}\.\d{6}Z-[^\W_]+-[a-z]+")
 
 
 class RestoredNote(NamedTuple):
-    """A note to be put back: what it holds now, and is to hold again (None: it is to be deleted)."""
+    """A note to be restored: its current bytes, and those to restore (None: it is to be deleted)."""
 
     path: str
     now: bytes
@@ -27,7 +27,7 @@ class RestoredNote(NamedTuple):
 
 
 class UndoReport(NamedTuple):
-    """What an undo of a run does, or has done; `kept` are the notes that were changed since and stay as they are."""
+    """What undoing a run does, or has done; `kept` are the notes changed since, which stay as they are."""
 
     run: str
     backs: tuple[RestoredNote, ...]
@@ -45,12 +45,12 @@ class UndoHistory:
         self._root = root
 
     def begin(self, kind: str) -> SavedRun:
-        """A new run of that kind (`reflect`, `forget`: small letters); what is too old to be kept goes."""
+        """A new run of that kind (`reflect`, `forget` …, in lower case); prunes old runs first."""
         self.prune()
         return SavedRun.begin(self._root, kind)
 
     def runs(self, kind: str = "") -> list[SavedRun]:
-        """The runs, newest first, of all devices; only those of one kind where it is given."""
+        """The runs of all devices, newest first; with `kind`, only those of that kind."""
         if locations.derived(self._root, FOLDER) is None:
             return []
         names: list[str] = []
@@ -67,17 +67,17 @@ class UndoHistory:
         return found[0]
 
     def prune(self) -> None:
-        """Delete the runs that are too old to be kept."""
+        """Delete the runs that are older than KEPT_DAYS and not among the KEPT_RUNS newest."""
         oldest = datetime.now(UTC) - timedelta(days=KEPT_DAYS)
         for run in self.runs()[KEPT_RUNS:]:
             if run.started < oldest:
                 run.drop()
 
     def undo(self, run: SavedRun, vault: Vault, *, force: bool = False) -> UndoReport:
-        """Put back, byte for byte, what that run changed. What was not there before is deleted.
+        """Restore the notes that run changed, byte for byte, and delete those it created.
 
-        A note that was never written, or is as it was already, is left alone; so a second undo goes on where one was
-        cut short. Raises like `undoing` before anything is written, and VaultMemoryError where only a part could be.
+        A note that was never written, or is already as it was before, is left alone, so that a second undo continues
+        an interrupted one. Raises like `undoing` before anything is written, VaultMemoryError if only some could be.
         """
         found = self.undoing(run, vault, force=force)
         failed: dict[str, VaultMemoryError] = {}
@@ -87,7 +87,7 @@ class UndoHistory:
                     vault.remove(path, now)
                 else:
                     vault.write(path, text, now)
-            except VaultMemoryError as error:  # one that cannot be written keeps no other from its place
+            except VaultMemoryError as error:  # one failure must not keep the others from being restored
                 failed[path] = error
         done = [path for path in found.paths if path not in failed]
         if failed and not done:
@@ -100,15 +100,15 @@ class UndoHistory:
             )
         for folder in reversed([str(line["folder"]) for line in run.lines() if "folder" in line]):
             vault.remove_folder(folder)
-        with contextlib.suppress(VaultError):  # the notes are as they were all the same
+        with contextlib.suppress(VaultError):  # the notes are restored all the same
             run.note({"undone": datetime.now(UTC).isoformat(timespec="seconds")}, "run.jsonl")
         return found
 
     def undoing(self, run: SavedRun, vault: Vault, *, force: bool = False) -> UndoReport:
-        """What `undo` would do; nothing is written. With `force` what was changed since is left as it is.
+        """What `undo` would do; writes nothing. With `force`, notes changed since the run are left as they are.
 
-        Else raises ConflictError when a note is neither as the run found it nor as the run left it, and UsageError when
-        nothing is to undo.
+        Without it, raises ConflictError if a note is neither as the run found it nor as the run left it. Raises
+        UsageError if there is nothing to undo.
         """
         notes: dict[str, list[NoteChange]] = {}
         for change in run.changes():
@@ -118,7 +118,7 @@ class UndoHistory:
         for path, made in notes.items():
             now = _read_note(vault, path)
             held, first = hash_or_none(now), None
-            for change in reversed(made):  # from the last that was made: those after it were never written
+            for change in reversed(made):  # from the last one that was written
                 if held == change.after:
                     held, first = change.before, change
             if first is not None and now is not None and held != hash_or_none(now):

@@ -1,7 +1,7 @@
-"""The vault's files: the only module that reads or writes notes, and the only one with absolute paths.
+"""The vault's files: the only module that reads or writes notes, and the only one that handles absolute paths.
 
-Paths that leave this module are vault-relative POSIX. Reading never changes a byte; a write replaces one file whole,
-and only if the file still has the hash that was read (DESIGN.md §2, law 2).
+Paths that leave this module are vault-relative POSIX paths. Reading never changes a byte; a write replaces one whole
+file, and only if it still contains the bytes that were read (DESIGN.md §2, law 2).
 """
 
 import contextlib
@@ -26,21 +26,21 @@ from vault_memory.vault import locations, safe_files
 from vault_memory.vault.walk import MAX_NOTE_BYTES, IgnoreRules, Walk, Walker, ignore_rules, is_hidden, printable
 
 SETTLE_SECONDS = 3.0
-"""A note saved more recently than this is left to its editor for a moment before a writer touches it."""
+"""A writer waits until a note has been left alone by its editor for this long."""
 
 READ_TRIES = 5
-"""A note that is replaced just as it is opened may already lie in `.memory/tmp`: it is opened again."""
+"""Attempts to open a note: one that is replaced while being opened may already be in `.memory/tmp`."""
 
 
 @dataclass(frozen=True)
 class DailySettings:
-    """Where daily notes live: folder ("" for the root), moment.js format, template note or ""."""
+    """Where daily notes are: folder ("" for the root), moment.js format, and template note or ""."""
 
     folder: str = "memory"
     format: str = "YYYY-MM-DD"
     template: str = ""
     problem: str = ""
-    """Why Obsidian's own are not known, or ""."""
+    """Why Obsidian's own settings could not be read, or ""."""
 
 
 class Vault:
@@ -68,7 +68,7 @@ class Vault:
         return renamed[0] if renamed else ".obsidian"
 
     def _read_settings(self, name: str) -> tuple[dict[str, object], str]:
-        """What one of Obsidian's files says, and what is wrong with it, or ""."""
+        """The contents of one of Obsidian's settings files, and what is wrong with it, or ""."""
         try:
             loaded = json.loads(read_regular(self.root / self.settings_folder / name).decode("utf-8-sig"))
         except FileNotFoundError:
@@ -82,7 +82,7 @@ class Vault:
 
     @cached_property
     def daily(self) -> DailySettings:
-        """Daily-note settings: the project's own, else Obsidian's, else memory/YYYY-MM-DD.md."""
+        """Daily-note settings: our own, else Obsidian's, else memory/YYYY-MM-DD.md."""
         found, wrong = self._read_settings("daily-notes.json")
         default = DailySettings() if not found else DailySettings(folder="")
         text = {key: str(found.get(key) or "").strip("/") for key in ("folder", "format", "template")}
@@ -95,12 +95,12 @@ class Vault:
 
     @cached_property
     def layout(self) -> Layout:
-        """Where this vault keeps its pages, its core and its daily notes."""
+        """The locations of this vault's generated pages, core and daily notes."""
         return Layout(self.config.bank_folder, self.config.core_file, self.daily.folder)
 
     @cached_property
     def filters(self) -> IgnoreRules:
-        """What is left out: by the settings, by Obsidian's, and its templates."""
+        """The ignore rules: our settings, Obsidian's excluded files, and its templates."""
         found, wrong = self._read_settings("app.json")
         excluded = found.get("userIgnoreFilters")
         wrong = wrong if isinstance(excluded, list | None) else self._strange("app.json")
@@ -112,7 +112,7 @@ class Vault:
     # --- walking -------------------------------------------------------------------------------------------------
 
     def walk(self) -> Walk:
-        """Look at every folder and note without opening any; raises RefusedError when the vault itself is gone."""
+        """List every folder and note without opening a file; raises RefusedError when the vault itself is gone."""
         found = Walker(self.root, self.filters.leave_out).walk()
         wrong = {
             "app.json": self.filters.problems,
@@ -127,21 +127,21 @@ class Vault:
         return found
 
     def walk_paths(self, paths: Iterable[str]) -> Walk:
-        """Look only at these relative paths, and below those that are folders; raises RefusedError like `walk`."""
+        """Walk only these relative paths, and all that is below those that are folders; raises like `walk`."""
         return Walker(self.root, self.filters.leave_out).walk_paths(paths)
 
     # --- reading -------------------------------------------------------------------------------------------------
 
     def parse(self, path: str, data: bytes) -> Note:
-        """Parse what a note of this vault holds; never raises on any bytes."""
-        from vault_memory.markdown.parse import parse  # lazy: a recall of notes that are as they were parses none
+        """Parse the contents of a note of this vault; never raises on any bytes."""
+        from vault_memory.markdown.parse import parse  # lazy: a recall over unchanged notes parses none
 
         return parse(path, data, self.layout)
 
     def read(self, path: str) -> bytes:
-        """The bytes of one note, or what is known of an attachment (note.py): only canvases are opened.
+        """The bytes of one note, or the text that stands for an attachment (note.py): only canvases are opened.
 
-        Raises OSError when it cannot be read, or does not lie in the vault when it is opened.
+        Raises OSError when it cannot be read, or is outside the vault at the time it is opened.
         """
         if is_note_path(path):
             return self._read_inside(path)
@@ -150,7 +150,10 @@ class Vault:
         return attachment_text(path, self._read_inside(path) if is_canvas(path) else b"")
 
     def _read_inside(self, path: str) -> bytes:
-        """Where a file lies is asked of itself, opened: its name could be swapped for a link after any other check."""
+        """Read a file inside the vault.
+
+        The check is made on the open descriptor: a path could be replaced with a link after any other check.
+        """
         for _ in range(READ_TRIES):
             with open_regular(self.root / path) as handle:
                 place = path_of(handle.fileno(), self.root / path)
@@ -160,7 +163,7 @@ class Vault:
 
     @cached_property
     def _opened_root(self) -> str:
-        """The vault's folder, with a slash, as the system calls what is opened in it."""
+        """The vault's folder with a trailing slash, as the system reports paths of open files in it."""
         if sys.platform == "win32":
             return os.path.join(os.path.realpath(self.root), "")
         descriptor = os.open(self.root, os.O_RDONLY)
@@ -170,7 +173,7 @@ class Vault:
             os.close(descriptor)
 
     def hash(self, path: str) -> bytes | None:
-        """The hash of one note as it is now; None when it cannot be read."""
+        """The hash of a note's current bytes; None when it cannot be read."""
         with contextlib.suppress(OSError):
             return content_hash(self.read(path))
         return None
@@ -178,8 +181,8 @@ class Vault:
     def locate(self, path: str, with_attachments: bool = False) -> str | None:
         """The vault-relative path of a note (or an attachment) named by a person, or None when there is none.
 
-        Accepts `a/b.md`, `a/b`, or an absolute path inside the vault. Raises RefusedError for a way out of the vault
-        (dots, absolute paths, links) and for what is not a note.
+        Accepts `a/b.md`, `a/b`, or an absolute path inside the vault. Raises RefusedError for a path that leaves the
+        vault (dots, absolute paths, links) or leads into a hidden folder.
         """
         named = Path(path)
         with contextlib.suppress(ValueError):
@@ -200,13 +203,13 @@ class Vault:
         return None
 
     def _real(self, path: Path) -> str | None:
-        """The vault-relative path that a path leads to; None where that is not in the vault."""
-        with contextlib.suppress(OSError, ValueError):  # no system has such a name, or it leads out
+        """The vault-relative path with links resolved; None if it leads out of the vault."""
+        with contextlib.suppress(OSError, ValueError):  # not a valid file name, or outside the vault
             return Path(os.path.realpath(path)).relative_to(self.root).as_posix()
         return None
 
     def is_left_out(self, path: str) -> bool:
-        """Whether the user has excluded a located note, or what it is a link to."""
+        """Whether the user has excluded a located note, or the target it links to."""
         real = self._real(self.root / path)
         walker = Walker(self.root, self.filters.leave_out)
         return walker.is_left_out(path) or real is None or walker.is_left_out(real)
@@ -214,18 +217,18 @@ class Vault:
     # --- writing -------------------------------------------------------------------------------------------------
 
     def write(self, path: str, data: bytes, expected: bytes | None) -> None:
-        """Replace the note `path` by `data`, atomically, if its bytes are still `expected` (None: it must not exist).
+        """Atomically replace the note `path` with `data` if its bytes are still `expected` (None: it must not exist).
 
         Mode, owner and extended attributes are kept; a link that stays inside the vault is written through.
-        Raises ConflictError when the note changed or appeared meanwhile, RefusedError for a path out of the vault,
-        VaultError when the system refuses.
+        Raises ConflictError when the note changed or appeared meanwhile, RefusedError for a path outside the vault,
+        VaultError when the write fails.
         """
         target = self.target(path)
-        self._check_unchanged(path, target, expected)  # first, so that no folder is made for a note that is gone
-        if expected is not None and not os.access(target, os.W_OK):  # a rename would not ask
+        self._check_unchanged(path, target, expected)  # first, so that no folder is created for a note that is gone
+        if expected is not None and not os.access(target, os.W_OK):  # a rename would not check
             raise VaultError(f"{path} is read-only; nothing was changed.", "Make it writable first.")
         try:
-            os.scandir(self.root).close()  # a vault that is gone is not made anew with the folder (law 7)
+            os.scandir(self.root).close()  # do not recreate a vault that is gone (law 7)
             target.parent.mkdir(parents=True, exist_ok=True)
             with self._temporary_file(path, data, expected) as part:
                 safe_files.write_durably(part, data)
@@ -245,11 +248,11 @@ class Vault:
             ) from error
 
     def _clear(self, path: str, part: Path, ours: tuple[bytes | None, ...]) -> None:
-        """Delete a temporary file, unless another program's save came to lie there, maybe the only one of its words.
+        """Delete a temporary file, unless it now contains another program's save, which may be the only copy.
 
-        That goes to the history, or stays under another name where it cannot.
+        Such a save goes to the history or, if that fails, stays under another name.
         """
-        from vault_memory.vault.run_preimages import SavedRun  # lazy: who only reads needs no history
+        from vault_memory.vault.run_preimages import SavedRun  # lazy: reading needs no history
 
         with contextlib.suppress(FileNotFoundError):
             try:
@@ -278,18 +281,18 @@ class Vault:
             ) from error
 
     def missing_folders(self, path: str) -> list[str]:
-        """The folders that are to be made for a note, outermost first."""
+        """The folders that must be created for a note, outermost first."""
         parents = [parent.as_posix() for parent in reversed(PurePosixPath(path).parents)][1:]
         return [parent for parent in parents if not os.path.lexists(self.root / parent)]
 
     def remove_folder(self, path: str) -> None:
-        """Delete a folder that this program made, if nothing is in it, and nothing of it leads out of the vault."""
+        """Delete a folder that this program made, if it is empty and inside the vault."""
         with contextlib.suppress(OSError, RefusedError):
             if not (self.root / path).is_symlink():
                 self.target(path).rmdir()
 
     def target(self, path: str) -> Path:
-        """The file that a note's path leads to; raises RefusedError for a way out of the vault or into hidden parts."""
+        """The real file of a note's path; raises RefusedError if it is outside the vault or in a hidden folder."""
         target = Path(os.path.realpath(self.root / path))
         if not all(self.root in place.parents for place in (target, Path(os.path.normpath(self.root / path)))):
             raise RefusedError(f"{path} leads out of the vault: nothing was written.", "Name a note inside the vault.")
@@ -301,15 +304,15 @@ class Vault:
 
     @contextlib.contextmanager
     def _temporary_file(self, path: str, *ours: bytes | None) -> Iterator[Path]:
-        """A free name for a file that is gone afterwards; meanwhile no other writer of this program is at work.
+        """Yield an unused path for a temporary file, deleted afterwards; holds the writer lock meanwhile.
 
-        `ours` may lie there in the end; anything else is kept for the note at `path`.
+        If the file ends up with bytes other than `ours`, they are kept as a save of the note at `path`.
         """
         folder = locations.place_to_write(self.root, "tmp")
         locations.make_folder(folder)
         part = folder / f"{os.urandom(8).hex()}.part"
         with safe_files.one_writer(folder) as is_alone:
-            # A writer that was killed left these, maybe with a save of the user's that it had taken out.
+            # Left by a killed writer; one may contain a save of the user's that it had swapped out.
             for left in folder.glob("*.part") if is_alone else ():
                 self._clear(f"{locations.MEMORY_FOLDER}/tmp/{left.name}", left, (b"",))
             try:
@@ -329,7 +332,7 @@ class Vault:
             raise _changed(path)
 
     def seconds_since_saved(self, path: str) -> float:
-        """How long ago a note was saved, in seconds; infinite when it does not exist."""
+        """Seconds since a note was saved; infinite when it does not exist."""
         try:
             return time.time() - (self.root / path).stat().st_mtime
         except OSError:
@@ -343,7 +346,7 @@ def _changed(path: str) -> ConflictError:
 
 
 def path_of(descriptor: int, path: Path) -> str:
-    """Where an opened file or folder lies now; `path` is how it was opened. Raises OSError."""
+    """The current path of an open file or folder; `path` is the one it was opened by. Raises OSError."""
     if sys.platform == "linux":
         with contextlib.suppress(FileNotFoundError):  # /proc is not mounted
             return os.readlink(f"/proc/self/fd/{descriptor}")
@@ -365,13 +368,13 @@ def content_hash(data: bytes) -> bytes:
 MAX_PATH_CHARS = 1000
 
 _LEADS_OUT = re.compile(r"\A[/~]|\\|\A[A-Za-z]:|[\x00-\x1f\x7f]|(?:\A|/)[. ]*\.\.[. ]*(?:/|\Z)")
-"""A way out of a folder on any system; nothing here takes `%2e` for a dot."""
+"""Matches a path that leaves its folder on any system; nothing here decodes `%2e`."""
 
 
 def inside(path: str) -> str:
-    """The path of a note as an agent may name it, without `./` in front and doubled slashes.
+    """Normalise a note's path given by an agent: no `.` parts, no doubled slashes.
 
-    Raises RefusedError for a way out of the vault, UsageError for what is no path.
+    Raises RefusedError for a path that leaves the vault, UsageError for one that is not a path.
     """
     if len(path) > MAX_PATH_CHARS or not path.strip():
         what = "too long" if path.strip() else "empty"

@@ -1,6 +1,7 @@
-"""Walks folders: which files in them are notes or attachments, what is passed over and why. It opens none.
+"""Walks a vault's folders: which files are notes or attachments, which are skipped and why. It opens no file.
 
-All of it comes through the listing of a folder, which alone tells that a file is not there: a delete needs that.
+Everything comes from folder listings, since only a listing proves that a file is gone, which deleting from the index
+requires.
 """
 
 import errno
@@ -25,19 +26,19 @@ _CONFLICT_COPY = re.compile(
     re.IGNORECASE,
 )
 
-# Such a name is no dot file and no conflict copy, and every folder above it has been looked at already.
+# Such a name is neither a dot file nor a conflict copy, and the folders above it have been checked already.
 _PLAIN_NAME = re.compile(r"(?!.*conflict)[A-Za-z0-9][A-Za-z0-9 _,'.-]*\.md", re.IGNORECASE).fullmatch
 
 MAX_NOTE_BYTES = 100_000_000
-"""A larger file is no note; one of holes takes no space where it lies and all memory where it is read."""
+"""A larger file is not a note: a sparse file takes no disk space, but would fill the memory when read."""
 
 _MAX_WALKS = 3
-"""So often a walk is begun before a folder that is moved meanwhile counts as one that cannot be read."""
+"""Attempts at a walk before a folder that keeps moving meanwhile counts as unreadable."""
 
 MAX_FILTERED_CHARS = 500
-"""A longer path counts as left out where an expression would have to be tried on it: its time grows steeply."""
+"""A longer path counts as left out if there are regular expressions to match: their time grows steeply."""
 MAX_REPEATS = 3
-"""Repeats in an expression, one of them for where it may begin: 500 characters take 0.2 s."""
+"""Repeats in an expression, an unanchored start counting as one: 500 characters take 0.2 s."""
 MAX_WAYS = 1000
 """Ways through the alternatives and optional parts of an expression."""
 MAX_EXPRESSION_CHARS = 1000
@@ -46,7 +47,7 @@ _LITERAL = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 
 
 class IgnoreRules(NamedTuple):
-    """Texts that a path may begin with, globs for the whole of it, expressions found in it; and what is amiss."""
+    """Path prefixes, globs for whole paths, regular expressions searched in paths, and the problems found in them."""
 
     prefixes: tuple[str, ...] = ()
     globs: tuple[re.Pattern[str], ...] = ()
@@ -55,17 +56,17 @@ class IgnoreRules(NamedTuple):
     unknown: str = ""
 
     def leave_out(self, path: str) -> bool:
-        """Whether a relative path (of a folder with a `/` at its end) is left out."""
+        """Whether a relative path (a folder's with a trailing `/`) is left out."""
         if path.startswith(self.prefixes):
             return True
-        if not (self.globs or self.expressions):  # most vaults: 20,000 paths come by
+        if not (self.globs or self.expressions):  # most vaults; called for up to 20,000 paths
             return False
         too_long = len(path) > MAX_FILTERED_CHARS and bool(self.expressions)
         return too_long or any(g.match(path) for g in self.globs) or any(e.search(path) for e in self.expressions)
 
 
 def ignore_rules(globs: Iterable[str], excluded: object, more: Iterable[str] = (), unknown: str = "") -> IgnoreRules:
-    """Read the settings' globs, Obsidian's `userIgnoreFilters` (any JSON) and more beginnings of paths."""
+    """Compile the settings' globs, Obsidian's `userIgnoreFilters` (any JSON) and further path prefixes."""
     prefixes, expressions, problems = list(more), [], [unknown] if unknown else []
     for text in excluded if isinstance(excluded, list) else []:
         if not isinstance(text, str) or not text:
@@ -77,14 +78,14 @@ def ignore_rules(globs: Iterable[str], excluded: object, more: Iterable[str] = (
                 problems.append(f"the filter `{text:.100}` is not used: {error}")
         else:
             prefixes.append(text)
-    # `**/` also stands for no folder at all.
+    # `**/` also matches no folder at all.
     forms = dict.fromkeys(form for glob in globs for form in (glob, re.sub(r"(?:^|(?<=/))\*\*/", "", glob)) if form)
     patterns = tuple(re.compile(fnmatch.translate(form)) for form in forms)
     return IgnoreRules(tuple(prefixes), patterns, tuple(expressions), tuple(problems), unknown)
 
 
 def _expression(text: str) -> re.Pattern[str]:
-    """Compile a regular expression; raises ValueError for a wrong one, or one that may take for ever (law 8)."""
+    """Compile a regular expression; raises ValueError if it is invalid or could take exponential time (law 8)."""
     if len(text) > MAX_EXPRESSION_CHARS:
         raise ValueError("it is too long")
     try:
@@ -101,9 +102,9 @@ def _expression(text: str) -> re.Pattern[str]:
 
 
 class File(NamedTuple):
-    """One file as the walk saw it: vault-relative path, bytes, times of its content and of its inode, in nanoseconds.
+    """One file as the walk saw it: vault-relative path, size in bytes, mtime and ctime in nanoseconds.
 
-    A program can set the first time back after an edit, never the second. Of what is known by its name alone all are 0.
+    A program can set mtime back after an edit, but never ctime. All are 0 for a file known by its name only.
     """
 
     path: str
@@ -114,9 +115,9 @@ class File(NamedTuple):
 
 @dataclass
 class Walk:
-    """What one walk found: notes and attachments by path, what was passed over and why, and what could not be read.
+    """The result of a walk: notes and attachments by path, what was skipped and why, and what could not be read.
 
-    `covered` is what a partial walk looked at, each with all that may lie below it; None means everything.
+    `covered` are the paths that a partial walk examined, each including everything below it; None means all.
     """
 
     files: dict[str, File] = field(default_factory=dict)
@@ -131,26 +132,26 @@ class Walk:
         return [path for path in self.files if is_note_path(path)]
 
     def joined(self, later: "Walk") -> "Walk":
-        """This walk and one after it: only what neither saw is gone."""
+        """This walk merged with a later one: only what neither saw is gone."""
         unreadable = list(dict.fromkeys((*self.unreadable, *later.unreadable)))
         skipped = list(dict.fromkeys((*self.skipped, *later.skipped)))
         return Walk({**self.files, **later.files}, skipped, unreadable, later.folders, self.covered)
 
     def cannot_tell(self, path: str) -> bool:
-        """Whether that path is or lies below what could not be read, so that its absence proves nothing."""
+        """Whether that path is, or is below, something unreadable, so that its absence proves nothing."""
         return any(path == folder or path.startswith(f"{folder}/") for folder in self.unreadable)
 
 
 class Walker:
-    """Looks at one vault; `leave_out` says whether filters exclude a relative path (a folder with `/` at its end)."""
+    """Walks one vault; `leave_out` says whether filters exclude a relative path (a folder's with a trailing `/`)."""
 
     def __init__(self, root: Path, leave_out: Callable[[str], bool]) -> None:
         self._root, self._leave_out = root, leave_out
         self._found = Walk()
-        self._folders: list[str] = []  # still to be looked into
+        self._folders: list[str] = []  # still to be listed
 
     def walk(self) -> Walk:
-        """Look at every folder and note; raises RefusedError when the vault itself is gone."""
+        """List every folder and note; raises RefusedError when the vault itself is gone."""
         for _ in range(_MAX_WALKS):
             self._found, self._folders = Walk(), [""]
             if not self._scan_folders():
@@ -158,7 +159,7 @@ class Walker:
         return self._found
 
     def walk_paths(self, paths: Iterable[str]) -> Walk:
-        """Look only at these paths, and below those that are folders; raises RefusedError when the vault is gone."""
+        """Walk only these paths, and all below folders among them; raises RefusedError when the vault is gone."""
         wanted = set(paths)
         names_in: dict[str, set[str]] = {}
         for path in wanted:
@@ -174,12 +175,12 @@ class Walker:
         return self._found
 
     def _scan_names(self, start: str, names: set[str], covered: set[str]) -> None:
-        """Look at some entries of the folder that paths begin with, by its listing; one no longer there has none."""
+        """Examine some entries in the listing of the folder that `start` names; one that is gone is not listed."""
         folder = start.removesuffix("/")
         try:
             if folder and not self._is_walked(folder):
                 return
-            # A name differing only in case or form may be the same file, renamed: it is looked at under the new name.
+            # A name that differs only in case or Unicode form may be the same file, renamed: use the listed name.
             alike = {_folded(name) for name in names}
             with os.scandir(self._root / folder) as entries:
                 for entry in entries:
@@ -195,14 +196,14 @@ class Walker:
             self._add_unreadable(folder, f"folder cannot be read: {error.strerror}")
 
     def _is_walked(self, folder: str) -> bool:
-        """Whether a walk would come into a folder: none on its way is hidden, ignored or a link."""
+        """Whether a walk would enter a folder: none on the way to it is hidden, ignored or a link."""
         if self.is_left_out(f"{folder}/"):
             return False
         paths = [folder, *map(str, PurePosixPath(folder).parents)]
         return all(stat.S_ISDIR(os.lstat(self._root / path).st_mode) for path in paths)
 
     def _scan_folders(self) -> bool:
-        """Look into all folders; whether a folder was no longer where its own folder had it."""
+        """List all pending folders; return whether one had moved since its parent was listed."""
         has_moved = False
         while self._folders:
             folder = self._folders.pop()
@@ -218,7 +219,7 @@ class Walker:
                 if isinstance(error, FileNotFoundError):
                     has_moved = True
                     if self._found.covered is not None:
-                        continue  # an event will tell
+                        continue  # its move will raise an event
                 self._add_unreadable(folder, f"folder cannot be read: {error.strerror}")
         return has_moved
 
@@ -239,12 +240,12 @@ class Walker:
 
     def _scan_entry(self, entry: "os.DirEntry[str]", path: str) -> None:
         try:
-            # Most entries go this short way: 20,000 make a recall wait.
+            # Fast path for most entries: a recall waits for up to 20,000 of them.
             is_plain = path.isascii() and _PLAIN_NAME(entry.name) and entry.is_file(follow_symlinks=False)
             if (is_plain and self._leave_out(path)) or (not is_plain and not self._is_indexed(entry, path)):
                 return
             if not (is_plain or is_note_path(path) or is_canvas(path)):
-                self._found.files[path] = File(path, 0, 0)  # its name is all that is known of it
+                self._found.files[path] = File(path, 0, 0)  # known by its name only
                 return
             status = entry.stat(follow_symlinks=False)
             if status.st_size > MAX_NOTE_BYTES:
@@ -252,12 +253,12 @@ class Walker:
             else:
                 self._found.files[path] = File(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
         except FileNotFoundError:
-            return  # gone since its folder was read, as an editor's temporary files are
+            return  # gone since its folder was listed, as an editor's temporary files are
         except OSError as error:
             self._add_unreadable(path, f"cannot be looked at: {error.strerror}")
 
     def _is_indexed(self, entry: "os.DirEntry[str]", path: str) -> bool:
-        """Whether an entry is a note or an attachment; a folder is kept for later, what is passed over is told."""
+        """Whether an entry is a note or an attachment; queues a folder for later and reports what is skipped."""
         if entry.name.startswith("."):
             return False
         if entry.is_symlink():
@@ -267,7 +268,7 @@ class Walker:
             if not self._leave_out(f"{path}/"):
                 self._folders.append(path)
             return False
-        if self._leave_out(path) or path[-5:].lower() == ".base":  # a view of notes: it says nothing itself
+        if self._leave_out(path) or path[-5:].lower() == ".base":  # a view of notes, without content of its own
             return False
         if not is_encodable(path):
             level = "error" if is_note_path(path) else "notice"
@@ -282,7 +283,7 @@ class Walker:
         return False
 
     def _report_link(self, path: str) -> None:
-        """Tell of a link that seems to lead to notes, but for one to a note of the vault: that is indexed as itself."""
+        """Report a link that seems to lead to notes, except one to a note of this vault, which is indexed itself."""
         target = Path(os.path.realpath(self._root / path))
         is_file = target.is_file()
         if is_file and not is_note_path(path):
@@ -294,7 +295,7 @@ class Walker:
             self._skip(path, "a link to no note of the vault: not followed")
 
     def is_left_out(self, path: str) -> bool:
-        """Whether a walk would not come to a path, for a hidden or ignored folder on its way or for itself."""
+        """Whether a walk would not reach a path, because it or a folder on the way is hidden or ignored."""
         parts = path.split("/")
         folders = ("/".join(parts[:n]) + "/" for n in range(1, len(parts)))
         return is_hidden(path) or any(map(self._leave_out, folders)) or self._leave_out(path)
@@ -306,7 +307,7 @@ def is_hidden(path: str) -> bool:
 
 
 def printable(path: str) -> str:
-    """A path that can be printed: bytes that are not UTF-8 as \\xNN."""
+    """A printable path: bytes that are not UTF-8 as \\xNN."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
@@ -315,7 +316,7 @@ def _folded(name: str) -> str:
 
 
 def is_encodable(path: str) -> bool:
-    """Whether a path is text: a name may be any bytes."""
+    """Whether a path is valid Unicode: a file name may be any bytes."""
     try:
         path.encode("utf-8")
     except UnicodeEncodeError:
