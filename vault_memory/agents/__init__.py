@@ -1,1 +1,1 @@
-"""What agents talk to: the hooks of Claude Code and opencode, and the MCP server."""
+"""The interfaces for agents: hooks for Claude Code and opencode, and the MCP server."""

@@ -1,7 +1,7 @@
-"""Answers an agent's hook: within its time, whatever hangs, and silent about whatever goes wrong.
+"""Answers an agent's hook within a time limit, even if something hangs, and never shows the user an error.
 
-A prompt waits for this: a thread works, and is left behind when the time is over. Why nothing was printed is a line in
-a log (hook_log.py).
+The user's prompt waits for the hook, so a thread does the work and is abandoned when the time is up. The reason for an
+empty answer goes to a log (hook_log.py).
 """
 
 import contextlib
@@ -37,45 +37,45 @@ if TYPE_CHECKING:
     from vault_memory.config import Config
 
 SECONDS = 2.0
-"""Until the settings are read, which may be on the disk that hangs."""
+"""The time limit until the settings have been read; they may be on a disk that hangs."""
 
 STARTUP_SECONDS = 0.1
-"""What has gone by, at most as a rule, when this begins: Python and the command line."""
+"""How much time has usually passed at most when this module starts: Python and the command line."""
 
 MAX_INPUT_BYTES = 16 << 20
-"""Of standard input; a prompt with that much pasted into it is not searched for."""
+"""The largest standard input; a prompt with that much pasted into it is not searched for."""
 
 RECENT_DAYS = 2
 BUILDING_SECONDS = 10.0
-"""So long after an indexing was started no other is; one that is at work longer is waited for by the next."""
+"""How long after starting an indexing process no other is started; a later one waits for one still running."""
 
 GATED_SENTENCES = 12
-"""So many of the last sentences of a session's user may be a reason to remind the agent of storing."""
+"""How many of the user's last sentences are scored to decide whether to remind the agent to store something."""
 
 Params = dict[str, Any]
 Document = dict[str, Any]
 
 MAX_TRANSCRIPT_BYTES = 1 << 18
-"""Of the end of a transcript, where it is looked for what its user said, what memory's tools have answered and whether
+"""How much of a transcript's end is searched for what the user said, for answers of memory's tools and for signs that
 something was stored."""
 
 _NOTED = {
     hook_events.ENDED: "session ended", hook_events.GONE: "session ended",
     hook_events.COMPACTING: "session compacted", hook_events.SUMMED_UP: "session compacted",
 }  # fmt: skip
-"""What of a session the journal tells."""
+"""The session events that are recorded in the journal."""
 
 _MARKED = (hook_events.COMPACTING, hook_events.COMPACTED, hook_events.SUMMED_UP, hook_events.PAUSED, hook_events.ENDED)
 
 
 def run(call: Call) -> NoReturn:
-    """Answer one event, read from standard input, on standard output, and end the process."""
+    """Read one event from standard input, answer it on standard output, and end the process."""
     try:
         out = os.dup(1)
-    except OSError:  # nobody listens
+    except OSError:  # standard output is closed
         os._exit(0)
     nowhere = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (1, 2):  # a stray word of any library would spoil the answer, or be shown to the user
+    for descriptor in (1, 2):  # stray output of a library would corrupt the answer or be shown to the user
         os.dup2(nowhere, descriptor)
     work = HookRun(call)
     threading.Thread(target=work.run, daemon=True).start()
@@ -83,14 +83,14 @@ def run(call: Call) -> NoReturn:
         why = f"Not done within {work.seconds:g} s, while {work.doing}; see `hooks.seconds`."
         writing = threading.Thread(target=work.log.write, args=(why, hook_log.TOO_LATE), daemon=True)
         writing.start()
-        writing.join(0.05)  # the disk may hang, too
+        writing.join(0.05)  # the log's disk may hang, too
     with contextlib.suppress(OSError):
         os.write(out, work.output)
-    os._exit(0)  # whatever the thread hangs in
+    os._exit(0)  # even if the thread hangs
 
 
 class HookRun:
-    """One event's work; `output` is to be printed, `seconds` is what the whole may take, `doing` what takes it."""
+    """The processing of one event: `output` is to be printed, `seconds` is the time limit, `doing` the current step."""
 
     def __init__(self, call: Call) -> None:
         self.call, self.environ = call, dict(os.environ)
@@ -102,17 +102,17 @@ class HookRun:
         self._done = threading.Event()
 
     def wait(self) -> bool:
-        """Whether it is done before its time is over; that may be set anew meanwhile."""
+        """Wait for the work to finish, until `seconds`, which may change meanwhile, are over; return whether it did."""
         while (left := self.begun + self.seconds - time.monotonic()) > 0:
             if self._done.wait(min(left, 0.05)):
                 return True
         return self._done.is_set()
 
     def run(self) -> None:
-        """Do it; nothing is raised."""
+        """Do the work; no exception leaves this method."""
         try:
             self._answer()
-        except BaseException as error:  # the edge: an agent's prompt is never in the way of a mistake of ours
+        except BaseException as error:  # top level: a bug of ours must never block an agent's prompt
             self.log.write(hook_log.explain(error), hook_log.FAILED)
         finally:
             self._done.set()
@@ -134,7 +134,7 @@ class HookRun:
         reminder = agent.reminder(call.event, given or {})
         if reminder and self._is_worth_storing():
             self.output = agent.remind(call.event, reminder).encode("ascii")
-            if call.event != "session.idle":  # opencode's plugin says when it has: it may end before that
+            if call.event != "session.idle":  # opencode may end first, so its plugin confirms the delivery
                 session.note(REMINDED)
         requests = _requests(event, session)
         if not requests:
@@ -146,20 +146,20 @@ class HookRun:
         texts = filter(None, (document["text"], reminder if self.output else ""))
         self.output = agent.answer(call.event, "\n\n".join(texts)).encode("ascii")
         if event.what == hook_events.ASKED:
-            # What the notes have nothing to do with would after a compaction stand in the way of what they do.
+            # `about` is empty for a prompt unrelated to the notes, which would crowd out others after a compaction.
             session.note(TURN, keys, document["about"])
         elif event.what != hook_events.SUMMED_UP:
             session.note(BESIDE, keys)
 
     @property
     def folder(self) -> Path:
-        """Where the agent works."""
+        """The agent's working directory."""
         named = self.event.folder
         return Path(named) if os.path.isabs(named) and "\0" not in named else Path.cwd()
 
     @cached_property
     def config(self) -> "Config":
-        """The settings, which say how long all may take; raises VaultMemoryError where there is no vault."""
+        """The settings, which also set the time limit; raises VaultMemoryError if there is no vault."""
         from vault_memory.config import load
 
         self.doing = "reading the settings"
@@ -168,7 +168,7 @@ class HookRun:
         return config
 
     def _update_session(self) -> None:
-        """Keep what is to be known later: that a transcript has grown, what does not occur in it any more."""
+        """Record what later hooks and syncs need: that a transcript has grown, what a compaction removed, and so on."""
         from vault_memory.sessions.ledger import mark_ended, mark_grown
 
         event, session = self.event, self.session
@@ -196,28 +196,28 @@ class HookRun:
             session.delete()
 
     def _note_session(self, what: str) -> None:
-        """Have the vault's journal tell what became of a session."""
+        """Record an event of the session in the vault's journal."""
         from vault_memory.store import journal
 
-        with contextlib.suppress(VaultMemoryError):  # no vault that could be written to
+        with contextlib.suppress(VaultMemoryError):  # no vault, or none that is writable
             if self.config.journal:
                 session = f"sessions/{self.call.agent}/{self.event.session}"
                 journal.note_session(self.config.vault, what, session, datetime.now(UTC))
 
     def _keep_summary(self) -> None:
-        """Have the next sync put a compaction's summary into the session's text, where sessions are kept."""
+        """Have the next sync add a compaction's summary to the session's text, if this agent's sessions are indexed."""
         from vault_memory.sessions.ledger import keep_summary
 
-        with contextlib.suppress(VaultMemoryError, OSError):  # no settings, or a disk that is full
+        with contextlib.suppress(VaultMemoryError, OSError):  # no settings, or a full disk
             if self.call.agent in self.config.sessions_tools:
                 keep_summary(self.environ, self.call.agent, self.event.session, self.event.summary)
 
     def _is_worth_storing(self) -> bool:
-        """Whether a session's user said something that memory should know, and nothing was stored; asked but once."""
+        """Whether the user said something worth storing and nothing was stored yet; the agent is reminded only once."""
         try:
             if not (self.session.file and self.config.capture_remind) or self.session.is_reminded():
                 return False
-        except VaultMemoryError:  # whoever asks something is told
+        except VaultMemoryError:  # the hook of a prompt logs it
             return False
         lines = _transcript_end(self.event.transcript)
         if not self.event.said and hook_events.has_stored(lines):
@@ -235,7 +235,7 @@ class HookRun:
         return any(self._ask("gating_scalar", {"text": each})["G"] >= GATE for each in sentences[-GATED_SENTENCES:])
 
     def _ask(self, method: str, params: Params) -> Document:
-        """What the vault's daemon answers in half of the time left, else this process, without any model."""
+        """Ask the vault's daemon, within half of the time left; otherwise answer in this process, without any model."""
         from vault_memory.daemon import client
 
         left = self.begun + self.seconds - time.monotonic()
@@ -247,14 +247,14 @@ class HookRun:
         from vault_memory.daemon import rpc_methods
         from vault_memory.federation import Federation
 
-        # The client of a model takes longer to import than all the rest.
+        # A model's client takes longer to import than everything else.
         memory = Federation(replace(self.config, embedding_provider="builtin", rerank_provider="off"))
         return rpc_methods.call(method, memory, params)
 
-    # --- what is put before the model ----------------------------------------------------------------------------
+    # --- the context for the model -------------------------------------------------------------------------------
 
     def _context(self, requests: Sequence[Params], longest: int) -> Document:
-        """The `context@1` document of the first of these that the notes have to do with, and what it is `about`."""
+        """Return the `context@1` document of the first request related to the notes, with its prompt as `about`."""
         from vault_memory.sessions.projects import Asker, open_scopes
 
         scopes = open_scopes(Asker(self.call.agent, self.folder), self.config, self.environ)
@@ -269,7 +269,7 @@ class HookRun:
         return document | {"about": params["prompt"] if document["has_footing"] else ""}
 
     def _bundle_within(self, longest: int, params: Params) -> Document:
-        """The bundle, asked for with less as long as it is longer than the agent takes (in UTF-16 units)."""
+        """Return the bundle, retried with a smaller budget until the agent accepts its length (in UTF-16 units)."""
         budget, size = self.config.hooks_budget, longest + 1
         while size > longest:
             document = self._ask("context", params | {"budget": budget})
@@ -282,12 +282,12 @@ class HookRun:
 
 
 def _requests(event: HookEvent, session: ShownSession) -> list[Params]:
-    """What an event asks of the vault, each where the notes have nothing to do with the one before."""
+    """Return an event's requests to the vault; each is a fallback if the notes are unrelated to the previous one."""
     if event.what in (hook_events.STARTED, hook_events.CONTINUED):
         return [_context_params([], core=True)]
-    if event.what == hook_events.RESUMED:  # the conversation still holds what was said in it, however long ago
+    if event.what == hook_events.RESUMED:  # the conversation still contains everything, however old
         return [_context_params([], session.recent_keys(turns=None), core=True)]
-    if event.what == hook_events.SUMMED_UP:  # the core stands in the system prompt before and after
+    if event.what == hook_events.SUMMED_UP:  # the core stays in the system prompt throughout
         return [_context_params(session.prompts(), summaries=True)]
     if event.what == hook_events.COMPACTED:
         return [_context_params(session.prompts(), core=True, summaries=True)]
@@ -302,7 +302,7 @@ def _requests(event: HookEvent, session: ShownSession) -> list[Params]:
 
 
 def _transcript_end(path: str) -> list[bytes]:
-    """The last lines of a transcript; none where it cannot be read."""
+    """Return the last lines of a transcript; none if it cannot be read."""
     with contextlib.suppress(OSError, ValueError), startup.open_regular(path) as handle:
         handle.seek(max(0, handle.seek(0, os.SEEK_END) - MAX_TRANSCRIPT_BYTES))
         return handle.read(MAX_TRANSCRIPT_BYTES).splitlines()
@@ -310,7 +310,7 @@ def _transcript_end(path: str) -> list[bytes]:
 
 
 def _typed(lines: Iterable[bytes]) -> Iterator[str]:
-    """What a session's user typed, by the lines of a transcript."""
+    """Return the messages of the user in the lines of a transcript."""
     from vault_memory.sessions.readers import SPEAKERS, read_claude_code
 
     said = (message for message in map(read_claude_code, lines) if message and message.speaker == SPEAKERS["user"])
@@ -318,7 +318,7 @@ def _typed(lines: Iterable[bytes]) -> Iterator[str]:
 
 
 def _keys(answers: Iterable[str]) -> set[str]:
-    """The keys of the passages in what memory's tools have answered: they stand in the conversation already."""
+    """Return the keys of the passages in answers of memory's tools, which are in the conversation already."""
     texts = [text for answer in answers for text in hook_events.answered_passages(answer)]
     if not texts:
         return set()
@@ -330,7 +330,7 @@ def _keys(answers: Iterable[str]) -> set[str]:
 def _context_params(
     prompts: Sequence[str], without: Iterable[str] = (), core: bool = False, summaries: bool = False
 ) -> Params:
-    """What is to be put before the model: passages for prompts, with `core` what is always there, and summaries."""
+    """Return the parameters of a `context` request: passages for prompts, optionally the core and summaries."""
     return {
         "prompt": prompts[0] if prompts else "", "also": prompts[1:], "without": sorted(without),
         "without_core": not core, "recent_days": RECENT_DAYS if core else 0, "summaries": summaries,
@@ -339,7 +339,7 @@ def _context_params(
 
 
 def _build(vault: Path, environ: Mapping[str, str]) -> None:
-    """Have the index built or brought up to date by a process that stays when this one ends, unless one just was."""
+    """Start a process that updates the index and outlives this one, unless one was started just now."""
     stamp = hook_log.folder(environ) / f"building-{startup.vault_id(vault)}"
     with contextlib.suppress(OSError):
         if time.time() - stamp.stat().st_mtime < BUILDING_SECONDS:

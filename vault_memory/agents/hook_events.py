@@ -1,7 +1,7 @@
-"""Reads the hook events of each agent, and writes the answers they take. Pure.
+"""Parses the hook events of each agent and formats the answers they accept. Pure.
 
-Names and shapes are those of Claude Code's hooks reference (code.claude.com/docs/en/hooks) and of our own plugin for
-opencode (`templates/opencode.js`). A field that is missing or of another kind is an empty one.
+Names and shapes follow Claude Code's hooks reference (code.claude.com/docs/en/hooks) and our own plugin for opencode
+(`templates/opencode.js`). A missing field, or one of the wrong type, counts as empty.
 """
 
 import json
@@ -13,13 +13,13 @@ _Kind = TypeVar("_Kind")
 
 STARTED, RESUMED, ASKED, COMPACTING, COMPACTED = "started", "resumed", "asked", "compacting", "compacted"
 CONTINUED = "continued"
-"""A session that another process takes up: its system prompt is made anew, its turns still stand in it."""
+"""A session continued by another process: its system prompt is built anew, its turns are still there."""
 
 SUMMED_UP = "summed up"
-"""A compaction at which what is handed over goes to whoever writes the summary, and not into the conversation."""
+"""A compaction whose context goes to the model that writes the summary, not into the conversation."""
 
 PAUSED, ENDED, GONE = "paused", "ended", "gone"
-"""A session that has ended may be resumed; one that is gone may not."""
+"""A session that has ended may be resumed; one that is gone cannot."""
 
 STORE_NOW = (
     "Nothing from this session is in memory yet. If something was decided, or is worth knowing in another session, "
@@ -33,11 +33,11 @@ _NUMBERED = re.compile(r"^[Lm]\d{1,9} (.+)$", re.MULTILINE)
 
 
 class HookEvent(NamedTuple):
-    """What happened in which session; `prompt` is what its user asked, or what is to be looked for.
+    """What happened in which session; `prompt` is what the user asked, or what to search for.
 
-    `said` is what its user typed last, and `answers` what memory's tools have answered since the last prompt, where the
-    agent hands these over instead of a transcript; it is `settled` where the agent has stored something, or was
-    reminded to. `summary` is what stands for the conversation after a compaction.
+    If the agent passes them instead of a transcript, `said` is what the user typed last and `answers` are those of
+    memory's tools since the last prompt. `settled` means that the agent has stored something or was reminded to.
+    `summary` replaces the conversation after a compaction.
     """
 
     what: str
@@ -52,9 +52,9 @@ class HookEvent(NamedTuple):
 
 
 class Agent(NamedTuple):
-    """How an agent's hooks speak: what its events mean, and the most that it takes of an answer, in UTF-16 units.
+    """The hook protocol of an agent: what its events mean, and the longest answer it accepts, in UTF-16 units.
 
-    `answered` are the events of Claude Code that take an answer.
+    `answered` are the events of Claude Code that accept an answer.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Agent(NamedTuple):
     answered: tuple[str, ...] = ()
 
     def read(self, event: str, fields: dict[str, Any]) -> HookEvent:
-        """What the input of an event means."""
+        """Parse the input of an event."""
         what, prompt = self.events[event], "prompt"
         if self.name == "claude-code":
             if event == "SessionStart":
@@ -76,7 +76,7 @@ class Agent(NamedTuple):
         return HookEvent(what, session, transcript, folder, asked, said, answers, summary, fields.get("stored") is True)
 
     def answer(self, event: str, context: str) -> str:
-        """What a hook prints to have text put before the model; "" for nothing."""
+        """Return what a hook prints to add text to the model's context; "" for nothing."""
         if not context:
             return ""
         if self.name != "claude-code":
@@ -85,7 +85,7 @@ class Agent(NamedTuple):
         return json.dumps({"hookSpecificOutput": output}) if event in self.answered else ""
 
     def reminder(self, event: str, fields: dict[str, Any]) -> str:
-        """What reminds the model of storing what was said; "" for an event that reaches no model."""
+        """Return the text that reminds the model to store what was said; "" if the event cannot deliver one."""
         if fields.get("stop_hook_active") is True or fields.get("stored") is True:
             return ""
         return {
@@ -93,10 +93,10 @@ class Agent(NamedTuple):
         }.get(event, "")  # fmt: skip
 
     def remind(self, event: str, reminder: str) -> str:
-        """What a hook prints to have the model reminded.
+        """Return what a hook prints to deliver a reminder.
 
-        Claude Code goes on once more after a Stop that is held up; what PreCompact prints tells it how to sum up. Our
-        plugin puts the line into a session of opencode that rests, or before whoever sums it up.
+        Claude Code continues once more after a blocked Stop, and takes the output of PreCompact as instructions for the
+        summary. Our opencode plugin adds the text to an idle session, or to the prompt of the summary.
         """
         if self.name == "claude-code":
             return json.dumps({"decision": "block", "reason": reminder}) if event == "Stop" else f"{reminder}\n"
@@ -107,20 +107,20 @@ _CLAUDE_CODE = Agent(
     "claude-code",
     {"SessionStart": STARTED, "UserPromptSubmit": ASKED, "PreCompact": COMPACTING, "PostCompact": PAUSED,
      "Stop": PAUSED, "SessionEnd": ENDED},
-    longest_context=9500,  # up to 10,000 of `additionalContext` reach the model whole, of more it sees the beginning
+    longest_context=9500,  # `additionalContext` reaches the model whole up to 10,000, beyond that only its beginning
     answered=("SessionStart", "UserPromptSubmit"),
 )  # fmt: skip
 _OPENCODE = Agent(
     "opencode",
     {"session.created": STARTED, "session.resumed": CONTINUED, "chat.message": ASKED, "session.idle": PAUSED,
      "session.compacting": SUMMED_UP, "session.deleted": GONE},
-    longest_context=20_000,  # no limit of opencode's, only one of sense
+    longest_context=20_000,  # opencode has no limit; this is a sensible one
 )  # fmt: skip
 AGENTS = {agent.name: agent for agent in (_CLAUDE_CODE, _OPENCODE)}
 
 
 def parse_input(data: bytes) -> dict[str, Any] | None:
-    """What an agent wrote to a hook's standard input; None where that is no JSON object."""
+    """Parse what an agent wrote to a hook's standard input; None if it is not a JSON object."""
     try:
         document = json.loads(data.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError):
@@ -129,13 +129,13 @@ def parse_input(data: bytes) -> dict[str, Any] | None:
 
 
 def text_field(fields: dict[str, Any], name: str) -> str:
-    """A field that is text that UTF-8 can hold; "" for anything else."""
+    """Return a text field, with what UTF-8 cannot encode replaced; "" for anything but text."""
     value = fields.get(name)
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
 
 
 def tool_answers(lines: Iterable[bytes]) -> Iterator[str]:
-    """What memory's tools have answered since the last compaction, by the lines of a Claude Code transcript."""
+    """Yield the answers of memory's tools since the last compaction in the lines of a Claude Code transcript."""
     since: list[bytes] = []
     for line in lines:
         if b'"compact_boundary"' in line:
@@ -151,17 +151,17 @@ def tool_answers(lines: Iterable[bytes]) -> Iterator[str]:
 
 
 def has_stored(lines: Iterable[bytes]) -> bool:
-    """Whether the agent has stored something, by the lines of a Claude Code transcript."""
+    """Whether the lines of a Claude Code transcript show that the agent has stored something."""
     return any(b'"tool_use"' in line and (b"memory_store" in line or b"memory retain" in line) for line in lines)
 
 
 def answered_passages(text: str) -> list[str]:
-    """The passages in what a tool of ours has answered, as text or as structured content."""
+    """Return the passages in an answer of memory's tools, given as text or as structured content."""
     if structured := parse_input(text.encode("utf-8", "replace")):
         return [text_field(each, "content") for each in _only(dict, structured.get("passages"))]
     return _NUMBERED.findall(text)
 
 
 def _only(kind: type[_Kind], value: object) -> list[_Kind]:
-    """What is of this kind in a list; nothing in anything else."""
+    """Return the items of this type in a list; nothing if it is not a list."""
     return [each for each in value if isinstance(each, kind)] if isinstance(value, list) else []

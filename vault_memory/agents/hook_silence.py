@@ -1,10 +1,10 @@
-"""What keeps a hook silent, in the order in which it is found out; and what hook.log says of it.
+"""Decides when a hook stays silent, and explains it for hook.log. Reasons, in the order in which they are checked:
 
-1. An event that takes no answer, or time that is over: hook.py.
-2. A prompt that names nothing to look for, as a slash command or a digit: `find_questions`.
-3. Notes that have nothing to do with it: search/relevance_gate.py measures that, and no result comes.
-4. Results that are weak, or hardly better than what the session was shown in its last turns (`ShownSession`): what they
-   must reach stands in search/recall.py (UNASKED_FLOOR, SHOWN_FLOOR).
+1. The event takes no answer, or the time is up: hook.py.
+2. The prompt contains nothing to search for, for example a slash command or a digit: `find_questions`.
+3. The notes are unrelated to the prompt: search/relevance_gate.py measures that, and there are no results.
+4. Results are weak, or hardly better than what the session was shown in its last turns (`ShownSession`): the thresholds
+   are in search/recall.py (UNASKED_FLOOR, SHOWN_FLOOR).
 """
 
 import contextlib
@@ -21,17 +21,17 @@ from vault_memory import startup
 from vault_memory.agents.hook_events import text_field
 from vault_memory.vault import safe_files
 
-# --- a prompt that names nothing to look for --------------------------------------------------------------------------
+# --- prompts without anything to search for ---------------------------------------------------------------------------
 
 LONGEST_PROMPT = 4000
-"""Characters of a prompt that are searched for, half of them from its end: a question stands before what is pasted, or
-behind it."""
+"""How many characters of a prompt are searched for, half of them from its end: the question comes before or after
+pasted text."""
 
 LONGEST_TYPED = 8 * LONGEST_PROMPT
-"""Characters of what seems to be typed that are looked at for questions, half of them from its end."""
+"""How many characters outside code fences are scanned for questions, half of them from the end."""
 
 MAX_TYPED_LINES = 5
-"""Lines that a person types as a rule: more of them hold something pasted, and questions are looked for in them."""
+"""How many lines a person usually types; a longer prompt contains pasted text and is searched for questions."""
 
 _COMMAND = re.compile(r"/[\w:.-]+(?=\s|$)")
 _WORD = re.compile(r"[^\W_]+")
@@ -39,20 +39,20 @@ _STANDS_FOR = re.compile(
     r"\[(?:Image|Pasted text) #\d{1,6}(?: \+\d{1,9} lines)?\]"
     r"|(?<![\w@])@(?:\"[^\"\n]{1,300}\"|[\w.~/\\-]{0,300}(?:/|\.[a-z][a-z0-9]{0,4}\b))(?:#L\d{1,9}(?:-L?\d{1,9})?)?"
 )
-"""What Claude Code writes for an image, for pasted text and for a file: the model is given these, we are not."""
+"""Claude Code's placeholders for an image, pasted text or a file; only the model gets their content, not the hook."""
 
 _FENCED = re.compile(r"^ {0,3}(```|~~~)[^`\n]*\n(?:(?! {0,3}\1)[^\n]*\n)*+ {0,3}\1[^\n]*", re.MULTILINE)
 _ASKING = re.compile(r"[?？؟][\"'”’»)\]*_]*+\s*\Z")
 
 
 def find_questions(prompt: str) -> tuple[str, ...]:
-    """What of a prompt is worth looking for, each where nothing is known of what stands before it.
+    """Return the parts of a prompt to search for; each is a fallback if the notes are unrelated to the previous ones.
 
-    Of a long prompt its questions, its first and its last line, and all of it: what is pasted would outweigh them. Of a
-    short one what stands in no fence, and all of it. Empty for a slash command, a digit and the like.
+    For a long prompt, in which pasted text would outweigh the question: its questions, first line, last line, and all
+    of it. For a short one: the text outside code fences, and all of it. Empty for a slash command, a digit and so on.
     """
     if "vault-memory" in prompt.casefold():  # an earlier answer of ours may be pasted into it
-        # Its patterns take longer to compile than most hooks to answer.
+        # Imported here: its patterns take longer to compile than most hooks take to answer.
         from vault_memory.text.agent_frame import stripped
 
         prompt = stripped(prompt)
@@ -69,12 +69,12 @@ def find_questions(prompt: str) -> tuple[str, ...]:
 
 
 def _is_question(line: str) -> bool:
-    """Whether a line asks something: it has three words, or is in a script that writes none apart."""
+    """Whether a line is a question: of at least three words, or in a script that does not separate words."""
     return bool(_ASKING.search(line)) and (len(line.split()) > 2 or "？" in line)
 
 
 def _names_something(words: str) -> bool:
-    """Whether there is a word of two letters, or of one that is not ASCII (`鍋`); numbers name nothing."""
+    """Whether there is a word of two letters, or of one that is not ASCII (`鍋`); numbers do not count."""
     named = (word for word in _WORD.findall(words) if not word.isdigit())
     return any(len(word) > 1 or not word.isascii() for word in named)
 
@@ -84,18 +84,18 @@ def shorten(words: str, most: int) -> str:
     return words if len(words) <= most else f"{words[: half - 1]}\n{words[-half:]}"
 
 
-# --- what a session was shown already ---------------------------------------------------------------------------------
+# --- passages a session was already shown -----------------------------------------------------------------------------
 
 SHOWN_TURNS = 8
-"""So many turns a passage is not shown again: it still stands in the conversation."""
+"""For how many turns a passage is not shown again, because it is still in the conversation."""
 
 MAX_PROMPTS, LONGEST_KEPT_PROMPT = 3, 400
-"""What was asked last is kept, the ends of it, until the session ends: after a compaction it is looked for again."""
+"""The last prompts, shortened to both ends, are kept until the session ends and searched for after a compaction."""
 
 TURN, BESIDE, ANSWERED, CLEARED, REMINDED = "turn", "beside", "answered", "clear", "reminded"
 
 _KEY = re.compile(r"[0-9a-f]{16}")
-"""A passage's hash, as `context@1` gives it: one that is none would have the whole question refused."""
+"""A passage's hash, as in `context@1`; a malformed one would have the whole request refused."""
 
 MAX_SESSION_BYTES = 1 << 19
 
@@ -104,7 +104,7 @@ MAX_SESSIONS = 500
 
 
 class ShownSession:
-    """What one session of an agent was shown of one vault; without an id nothing is remembered."""
+    """What one session of an agent was shown from one vault; without a session id nothing is recorded."""
 
     def __init__(self, agent: str, session: str, environ: Mapping[str, str], vault: str = "") -> None:
         self.folder = Path(startup.user_folder("data", environ)) / "hooks" / "sessions"
@@ -112,7 +112,7 @@ class ShownSession:
         self.file = self.folder / f"{name}.jsonl" if session else None
 
     def recent_keys(self, turns: int | None = SHOWN_TURNS) -> frozenset[str]:
-        """The keys of the passages shown since the last compaction, in so many turns, in all of them where None."""
+        """Return the keys of the passages shown since the last compaction in so many turns, or in all (None)."""
         found: set[str] = set()
         seen = 0
         for line in self._newest_first():
@@ -127,14 +127,14 @@ class ShownSession:
         return list(found)[:MAX_PROMPTS]
 
     def is_reminded(self) -> bool:
-        """Whether the agent was reminded of storing, or has stored something."""
+        """Whether the agent was reminded to store something, or has done so."""
         return any(line["what"] == REMINDED for line in self._newest_first(past_clear=True))
 
     def note(self, what: str, keys: Iterable[str] = (), prompt: str = "") -> None:
-        """Note passages by their keys, and what was asked.
+        """Record the keys of passages that were shown, and the prompt.
 
-        `what` they were shown in or by: a TURN, the system prompt or the like (BESIDE), an answer of memory's tools
-        (ANSWERED); CLEARED forgets which were shown, for the conversation no longer holds them.
+        `what` says where they were shown: in a TURN, in the system prompt or similar (BESIDE), or in an answer of
+        memory's tools (ANSWERED). CLEARED forgets earlier ones, because the conversation no longer contains them.
         """
         if self.file is None:
             return
@@ -147,19 +147,19 @@ class ShownSession:
             safe_files.append(self.file, json.dumps(line).encode("ascii"), MAX_SESSION_BYTES)
 
     def clear_turns(self) -> None:
-        """Forget what was shown in turns; what was shown beside them stands in the system prompt."""
+        """Forget what was shown in turns; what was shown BESIDE them is still in the system prompt."""
         keys = [key for line in self._newest_first() if line["what"] == BESIDE for key in line["keys"]]
         self.note(CLEARED)
         self.note(BESIDE, keys)
 
     def delete(self) -> None:
-        """The session is over."""
+        """Delete the file of a session that is over."""
         if self.file:
             with contextlib.suppress(OSError):
                 self.file.unlink(missing_ok=True)
 
     def sweep(self) -> None:
-        """Delete the files of sessions that nobody has ended."""
+        """Delete the files of sessions that were never ended."""
         with contextlib.suppress(OSError):
             files = sorted(((entry.stat().st_mtime, entry.path) for entry in os.scandir(self.folder)), reverse=True)
             oldest = time.time() - KEPT_SESSION_DAYS * 86_400
@@ -178,22 +178,22 @@ class ShownSession:
                 what, prompt = line["what"], text_field(line, "prompt")
                 keys = set(filter(_KEY.fullmatch, line["keys"]))
             except (ValueError, KeyError, TypeError, RecursionError):
-                continue  # cut off, or damaged
+                continue  # truncated or damaged
             if what == CLEARED and not past_clear:
                 return
             yield {"what": what, "keys": keys, "prompt": prompt}
 
 
-# --- what the log says of it ------------------------------------------------------------------------------------------
+# --- reasons for the log ----------------------------------------------------------------------------------------------
 
 
 def explain_silence(document: dict[str, Any]) -> str:
-    """Why a `context@1` document holds no text."""
+    """Return why a `context@1` document has no text."""
     from vault_memory.rendering.recall import context_notes
 
     if document["index"] is None:
         found = "; ".join(each["why"] for each in document["degraded"])
         return f"No index could be asked: {found}. One is being built."
-    # Of a lane that found nothing there is no more to say than that nothing was found.
+    # That the lexical lane found nothing adds nothing to the statement that there are no results.
     degraded = [each for each in document["degraded"] if each["what"] != "lexical"]
     return " ".join(context_notes(document | {"degraded": degraded}))

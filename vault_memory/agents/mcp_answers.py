@@ -1,6 +1,6 @@
-"""What the tools and resources of the MCP server answer: short text, notes framed as data, what was left out named.
+"""The answers of the MCP server's tools and resources: short text, notes framed as data, omissions reported.
 
-A path or a name that comes out of the vault stands inside the frame, too, for it may be worded like an order.
+A path or name from the vault also goes inside the frame, because it may be worded like an instruction.
 """
 
 import re
@@ -38,22 +38,22 @@ Span = tuple[int, int | None]
 MAX_NAMESAKES, MAX_FOLDER_ENTRIES = 5, 40
 
 FRAME_TOKENS = 25
-"""What the frame costs: taken off the budget, for everything that is handed over counts."""
+"""The cost of the frame, deducted from the budget, since everything in the answer counts."""
 
 NOTE_TOKENS = 100
-"""What is kept for the line below the frame, a quarter of the budget at the most; passages may leave it more."""
+"""Reserved for the line below the frame, at most a quarter of the budget; it also gets what passages leave unused."""
 
 CUT_NOTICE, CUT_NOTICE_TOKENS = "cut; memory_get shows the rest", 12
 
 DEFAULT_RESULTS_LIMIT, DEFAULT_TOKENS_LIMIT = 50, 10_000
-"""What an agent gets at most that names no limit: settings may come with a vault, and must not flood it."""
+"""The maximum for an agent that sets no limit: settings may come with a vault, and must not flood the agent."""
 
 LEFT_OUT_OPTIONS = {"over_k": "max_results", "over_budget": "budget"}
-"""The arguments that show what was left out."""
+"""The argument to raise for each reason why results were left out."""
 
 MAX_PAGES = 20
 LONGEST_DIFF = 3000
-"""The characters of an edit's difference that are answered: who sent it knows the text."""
+"""How many characters of an edit's diff are shown: the agent that sent it knows the text."""
 
 _OF_AN_EXCERPT = ("start_line", "end_line", "lines", "truncated")
 
@@ -61,9 +61,9 @@ _MESSAGES = re.compile(r"#m(\d{1,9})(?:-m?\d{1,9})?$")
 
 
 class Caller(NamedTuple):
-    """The vault that is asked, and which agent asks: the name its client gave, "" for none.
+    """The vault and the agent that calls, by the name its client gave ("" for none).
 
-    `structured` takes what a program is given beside the text.
+    `structured` collects the structured content that accompanies the text.
     """
 
     vault: VaultSession
@@ -71,9 +71,9 @@ class Caller(NamedTuple):
     structured: dict[str, Any] | None = None
 
     def structure(self, **values: Any) -> None:  # noqa: ANN401 - JSON can be anything
-        """Give a program these values under the mark of the frame.
+        """Add values to the structured content, with the note of the frame.
 
-        Claude Code shows its model these in place of the text, so nothing of that may be missing in them.
+        Claude Code shows its model this instead of the text, so it must lack nothing that the text says.
         """
         if self.structured is not None:
             self.structured.update({agent_frame.NAME: agent_frame.NOTE} | values)
@@ -84,7 +84,7 @@ class Caller(NamedTuple):
 
 
 def search(caller: Caller, given: Arguments) -> str:
-    """Passages for a question, and in a line below them what is to be known of the answer."""
+    """Return the passages for a question, followed by a line of remarks on the answer."""
     filters = ("since", "until", "entities", "kinds")
     if not given["query"].strip() and not any(map(given.get, filters)):
         raise UsageError("`query` says nothing.", "Ask in plain words.")
@@ -112,14 +112,14 @@ def search(caller: Caller, given: Arguments) -> str:
 
 
 def _passage(result: Mapping[str, Any]) -> dict[str, str]:
-    """What a program is told of a passage, under the names of `recall@1`."""
+    """Return a passage as structured content, under the names of `recall@1`."""
     found = {name: agent_frame.defused(clean(str(result[name]))) for name in ("source", "content")}
     found |= {"superseded_by": agent_frame.defused(clean(after))} if (after := result["superseded_by"]) else {}
     return found | ({} if result["trusted"] else {"by": agent_frame.defused(clean(result["by"]))})
 
 
 def _remarks(found: Mapping[str, Any], scopes: Sequence[str]) -> list[str]:
-    """What is to be known of an answer: first what was made of the question, last what its letters mean."""
+    """Return the remarks on an answer, from how the question was understood to what the kind letters mean."""
     window = found["understood"]["window"]
     notes = [f"days asked for: {' to '.join(dict.fromkeys(window))}"] if window else []
     notes += map(_clause, found["notes"])
@@ -135,7 +135,7 @@ def _clause(sentence: str) -> str:
 
 
 def _cut_best(text: str, most: int) -> str:
-    """The beginning of the best passage, framed, in `most` tokens, which are counted: bounds would leave nothing."""
+    """Return the beginning of the best passage, framed, in `most` tokens (counted: the bound would leave nothing)."""
     from vault_memory.text.tokens import count
 
     kept = text
@@ -145,7 +145,7 @@ def _cut_best(text: str, most: int) -> str:
 
 
 def _fit_remarks(room: int, notes: Sequence[str]) -> str:
-    """What is to be known of an answer: as much of it, from its beginning, as certainly fits so many tokens."""
+    """Join the remarks, cut to what is certain to fit into so many tokens."""
     text = agent_frame.defused("; ".join(notes))
     if _most_tokens(text) <= room:
         return text
@@ -153,13 +153,13 @@ def _fit_remarks(room: int, notes: Sequence[str]) -> str:
 
 
 def _most_tokens(text: str) -> int:
-    """The most tokens that a text can be: none is less than a byte."""
+    """Return an upper bound on the tokens of a text: a token is at least one byte."""
     return len(text.encode("utf-8", "replace"))
 
 
 def _options(config: Config, given: Arguments, scopes: Sequence[str], budget: int) -> dict[str, Any]:
     for_passages = budget - FRAME_TOKENS - min(NOTE_TOKENS, budget // 4)
-    # Either alone leaves the other unlimited on the command line; an agent is never flooded.
+    # On the command line either limit alone leaves the other unlimited; here the budget always applies.
     k = given.get("max_results", None if "budget" in given else min(config.recall_k, DEFAULT_RESULTS_LIMIT))
     kinds = given.get("kinds", [])
     source = "notes" if SESSION not in kinds else "sessions" if len(kinds) == 1 else "all"
@@ -171,7 +171,7 @@ def _options(config: Config, given: Arguments, scopes: Sequence[str], budget: in
 
 
 def store(caller: Caller, given: Arguments) -> str:
-    """Write a fact, or with a title a note, and say where it stands."""
+    """Store a fact, or a note if there is a title, and report where."""
     content, taken_out = _drop_own_answers(given["content"])
     content = content.strip()
     if not content:
@@ -220,7 +220,7 @@ def _store_note(caller: Caller, given: Arguments, content: str, scope: str) -> s
 
 
 def _scopes_beside(scope: str) -> tuple[str, ...]:
-    """The scopes in which a text may stand that everybody it is stored for knows then."""
+    """Return the scopes in which an existing text is visible to everybody the new one is stored for."""
     return (GLOBAL,) if scope == GLOBAL else (GLOBAL, scope)
 
 
@@ -230,9 +230,9 @@ def _report_known(caller: Caller, where: str) -> str:
 
 
 def _check_one_fact(text: str) -> str:
-    """A fact without the mark of a list; raises UsageError for a list, and for a bullet as notes have them.
+    """Return a fact without its list marker; raises UsageError for a list, and for a bullet in the syntax of notes.
 
-    Kind and names of such a bullet would be lost in its text.
+    The kind and names of such a bullet would be lost in its text.
     """
     bullets = [line for line in text.split("\n") if re.match(r"[ \t]*[-*+][ \t]", line)]
     if len(bullets) > 1:
@@ -247,13 +247,13 @@ def _check_one_fact(text: str) -> str:
 
 
 def _drop_own_answers(text: str) -> tuple[str, str]:
-    """The text without what memory itself had answered, which it must not learn again, and what is said of that."""
+    """Return the text without memory's own answers, which must not be stored again, and a sentence that says so."""
     kept = agent_frame.stripped(text)
     return kept, "" if kept == text else "\nWhat memory itself had answered was left out."
 
 
 def _refuse_secrets(what: str, *texts: str) -> None:
-    """Raise RefusedError for a text with a secret: whoever sent it must know, so that nothing is quietly changed."""
+    """Raise RefusedError for a text with a secret; removing it silently would leave the caller unaware."""
     from vault_memory.sessions.redact import kinds
 
     if found := kinds(*texts):
@@ -268,9 +268,9 @@ def _find_origin(text: str, agent: str) -> str:
 
 
 def _confirm(caller: Caller, what: str, lines: Sequence[str], warning: str) -> str:
-    """That a text was stored and, in the first of these lines, where.
+    """Confirm that a text was stored; the first of these lines says where.
 
-    They are framed, for the vault's own settings may name its folder.
+    The lines are framed, because the vault's own settings may choose the folder's name.
     """
     caller.structure(stored=True, source=inline(lines[0]))
     state = f"{what}. {inline(warning)}" if warning else f"{what}; it can be found now."
@@ -285,7 +285,7 @@ def status(caller: Caller, given: Arguments) -> str:
 
 
 def edit(caller: Caller, given: Arguments) -> str:
-    """Edit a core file, and say how it is undone."""
+    """Edit a core file, and say how to undo it."""
     from vault_memory.context import note_pieces
     from vault_memory.write.edit import EditRequest
 
@@ -294,7 +294,7 @@ def edit(caller: Caller, given: Arguments) -> str:
     allowed = list(note_pieces.core_names(caller.vault.memory().vault))
     file = inside(given["file"]) if "file" in given else allowed[0]
     if file not in allowed:
-        # The settings that name them may come with the vault: they are no words of ours.
+        # The core files are not listed: the settings that name them may come with the vault and are untrusted text.
         raise ConflictError(f"{file} is not a core file.", "Leave `file` out for the first; memory://core shows them.")
     text, taken_out = _drop_own_answers(given["text"])
     _refuse_secrets("changed", text)
@@ -312,7 +312,7 @@ def edit(caller: Caller, given: Arguments) -> str:
 
 
 def report_reflect(caller: Caller, document: Mapping[str, Any]) -> str:
-    """What a reflect did to the pages that the asker may see, from its document; raises the error it ended with."""
+    """Report from its document what a reflect did to the pages the caller may see; raises the error it ended with."""
     if "pages" not in document:
         raise error_from(document.get("error", {}), "reflect ended without saying why")
     pages = _open_pages(caller, document["pages"])
@@ -327,7 +327,7 @@ def report_reflect(caller: Caller, document: Mapping[str, Any]) -> str:
 
 
 def _open_pages(caller: Caller, pages: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The paths of those pages that are in an open scope; one that is yet to be made is for everybody."""
+    """Return the paths of the pages in an open scope; a page that does not exist yet counts as open."""
     paths = [str(page["path"]) for page in pages]
     vault = caller.vault.memory().vault
     return [path for path in paths if not vault.locate(path) or not _read(caller, path).not_found]
@@ -337,7 +337,7 @@ def _open_pages(caller: Caller, pages: Sequence[Mapping[str, Any]]) -> list[str]
 
 
 def get(caller: Caller, given: Arguments) -> str:
-    """Lines of a note, each with its number; of a folder, what is in it."""
+    """Return numbered lines of a note, or the contents of a folder."""
     named, lines = parse_span(given["path"], None)
     path = inside(named)
     if not path or (named.endswith("/") and not path.casefold().endswith(".md")):
@@ -350,7 +350,7 @@ def get(caller: Caller, given: Arguments) -> str:
         lines = first, first + count - 1 if count else None
     excerpt, called = _read(caller, path, lines), list[str]()
     if excerpt.not_found:
-        with suppress(BusyError):  # the index is being built: nothing is known of names yet
+        with suppress(BusyError):  # the index is still being built, so names cannot be looked up
             excerpt, called = caller.vault.indexed().open_note(path, lines, scopes=caller.scopes)
     if not excerpt.not_found:
         text = render_excerpt(excerpt)
@@ -365,7 +365,7 @@ def get(caller: Caller, given: Arguments) -> str:
 
 
 def _read(caller: Caller, path: str, lines: Span | None = None) -> Excerpt:
-    """Lines of a note, those of no open scope blank; raises as `Memory.get` does."""
+    """Read lines of a note, with those outside the open scopes blank; raises as `Memory.get` does."""
     return caller.vault.memory().get(path, lines, scopes=caller.scopes)
 
 
@@ -375,7 +375,7 @@ def _explain_unread(caller: Caller, path: str) -> str:
 
 
 def _list_folder(caller: Caller, path: str) -> str:
-    """What is in a folder as far as the asker sees it, notes or else sessions (newest first); "" for nothing."""
+    """List what the caller may see of a folder: notes, or else sessions (newest first); "" if there is nothing."""
     below, sessions = list[str](), list[str]()
     with suppress(VaultMemoryError):
         below = caller.vault.indexed().notes_below(path, caller.scopes)
@@ -395,7 +395,7 @@ def _list_folder(caller: Caller, path: str) -> str:
 
 
 def render_excerpt(excerpt: Excerpt) -> str:
-    """Lines that were found, under the note's path, and what is to be known of them."""
+    """Render the lines of an excerpt under the note's path, followed by remarks."""
     if excerpt.end_line < excerpt.start_line:
         return agent_frame.defused(past_the_end(excerpt))
     is_session = excerpt.path.startswith("sessions/")
@@ -406,7 +406,7 @@ def render_excerpt(excerpt: Excerpt) -> str:
         f"{letter}{number} {clean(text)}{mark}" if text.strip() else ""
         for number, (text, mark) in enumerate(zip(texts, marks, strict=True), excerpt.start_line)
     )
-    # A line that this asker does not see is empty, and nothing may tell it from one that is (search/get.py).
+    # A line hidden from the caller is blank and must be indistinguishable from an empty one (search/get.py).
     body = [
         f"## {place(excerpt.path)}#{letter}{excerpt.start_line}{last}",
         *(line for line, _ in groupby(numbered)),
@@ -423,7 +423,7 @@ def render_excerpt(excerpt: Excerpt) -> str:
 
 
 def _mark_origins(texts: Sequence[str], origins: Sequence[str]) -> tuple[list[str], str]:
-    """What is written behind each line that came from outside; where all did, what is said once of them all."""
+    """Return a suffix for each line that came from outside; if all share one, return that once instead."""
     marks = [provenance.origin_suffix(by) if text.strip() else "" for text, by in zip(texts, origins, strict=False)]
     marks += [""] * (len(texts) - len(marks))
     found = {mark for mark, text in zip(marks, texts, strict=True) if text.strip()}
@@ -436,22 +436,22 @@ def _mark_origins(texts: Sequence[str], origins: Sequence[str]) -> tuple[list[st
 
 
 def core(caller: Caller) -> str:
-    """The core files, one after the other."""
+    """Return the core files, one after the other."""
     from vault_memory.context import note_pieces
 
     vault = caller.vault.memory().vault
     paths: dict[str, None] = {}
     for name in note_pieces.core_names(vault):
-        with suppress(RefusedError):  # one that leads out is no reason to serve none
+        with suppress(RefusedError):  # a file that leads out of the vault must not hide the others
             paths |= dict.fromkeys(filter(None, [vault.locate(name)]))
     excerpts = [_read(caller, path) for path in paths]
-    # Of a file that the asker does not see no more is said than of one that is not there.
+    # A file that the caller may not see is treated like one that does not exist.
     found = [render_excerpt(each) for each in excerpts if not each.not_found and each.end_line >= each.start_line]
     return "\n\n".join(found) or "There is no core memory yet."
 
 
 def entity(caller: Caller, name: str) -> str:
-    """What is known of an entity: page, opinions, facts."""
+    """Return what is known of an entity: page, opinions, facts."""
     if not name.strip():
         raise UsageError("This is not an entity's name.", "")
     memory = caller.vault.indexed()
@@ -463,7 +463,7 @@ def entity(caller: Caller, name: str) -> str:
 
 
 def resource(caller: Caller, uri: str) -> str:
-    """What a URI of this server names; raises UsageError for one that names nothing here."""
+    """Return the resource at a URI of this server; raises UsageError for an unknown URI."""
     from urllib.parse import unquote
 
     if uri == mcp_tools.CORE_URI:
@@ -482,4 +482,4 @@ def inline(text: str) -> str:
 TOOLS: Mapping[str, Callable[[Caller, Arguments], str]] = {
     "memory_search": search, "memory_get": get, "memory_store": store, "memory_status": status, "memory_edit": edit,
 }  # fmt: skip
-"""`memory_reflect` is a process of its own: mcp_server.py runs it."""
+"""All tools but `memory_reflect`, which mcp_server.py runs in a separate process."""

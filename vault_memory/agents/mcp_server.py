@@ -1,6 +1,6 @@
-"""Serves a vault over MCP: the SDK's protocol on standard input and output, with errors as answers.
+"""Serves a vault over MCP on standard input and output, using the SDK; errors become answers.
 
-What the tools answer (mcp_answers.py) is imported with all it needs once the client has been greeted.
+The implementation of the tools (mcp_answers.py) is imported, with all it needs, only after the client's handshake.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 NAME = "vault-memory"
 LAST_WRITE_SECONDS = 0.7
-"""How long a write in hand may take when the client has gone; notes are whole wherever it is cut off."""
+"""How long a running write may take after the client has gone; cutting it off never leaves a damaged note."""
 
 _WRITES = frozenset({"memory_store", "memory_edit"})
 
@@ -66,9 +66,9 @@ TEMPLATES = types.ListResourceTemplatesResult(resource_templates=[
 
 
 def serve(vault: str | None, folder: Path) -> NoReturn:
-    """Serve until standard input is closed or SIGINT comes, and end the process.
+    """Serve until standard input is closed or SIGINT arrives, then end the process.
 
-    `vault` as on the command line, `folder` where the client works.
+    `vault` is as on the command line, `folder` is the client's working directory.
     """
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     server = McpServer(vault, folder)
@@ -81,17 +81,17 @@ def serve(vault: str | None, folder: Path) -> NoReturn:
     try:
         asyncio.run(server.run())
     except BaseExceptionGroup as group:
-        if group.split((OSError, asyncio.CancelledError))[1]:  # a client that went away is no fault
+        if group.split((OSError, asyncio.CancelledError))[1]:  # not just a client that went away
             raise
     finally:
         server.end()
     with suppress(OSError, ValueError):
         sys.stderr.flush()
-    os._exit(0)  # threads that still read for nobody are not waited for
+    os._exit(0)  # without waiting for threads whose answers nobody reads
 
 
 class McpServer:
-    """One client's server."""
+    """The server of one client."""
 
     def __init__(self, vault: str | None, folder: Path) -> None:
         self._vault, self._folder = vault, folder
@@ -103,7 +103,7 @@ class McpServer:
         self._is_warming = False
 
     def protocol(self) -> Server[Any]:
-        """What the SDK serves: each of its requests with what answers it."""
+        """Return the SDK's server, with a handler for each kind of request."""
         return Server[Any](
             NAME, version=__version__, instructions=mcp_tools.INSTRUCTIONS, on_list_tools=self._list_tools,
             on_call_tool=self._call, on_list_resources=_always_answer(RESOURCES),
@@ -111,13 +111,13 @@ class McpServer:
         )  # fmt: skip
 
     async def run(self) -> None:
-        """Serve one connection on standard input and output to its end."""
+        """Serve the connection on standard input and output until it ends."""
         server = self.protocol()
         async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as group:
             to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception]()
 
             async def forward() -> None:
-                """Answer what is no message: the SDK would drop it, and whoever sent it would wait for ever."""
+                """Reject malformed messages here: the SDK would drop them, and the sender would wait for ever."""
                 with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                     async with to_server:
                         async for read in incoming:
@@ -130,20 +130,20 @@ class McpServer:
             await server.run(from_client, outgoing, server.create_initialization_options())
 
     def end(self) -> None:
-        """Let a write in hand come to its end, for a moment.
+        """Give a running write a moment to finish.
 
-        It may interrupt this thread anywhere, so it takes no lock of the executors', which this thread may hold.
+        May run in a signal handler, so it takes none of the executors' locks, which this thread may hold.
         """
         if self._written:
             wait([self._written], LAST_WRITE_SECONDS)
 
-    # --- what there is -------------------------------------------------------------------------------------------
+    # --- listing -------------------------------------------------------------------------------------------------
 
     async def _list_tools(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         def may_edit() -> bool:
             from vault_memory.config import load
 
-            with suppress(VaultMemoryError):  # a call will say what is wrong
+            with suppress(VaultMemoryError):  # the next call will report what is wrong
                 return load(self._vault, cwd=self._folder).mcp_edit
             return False
 
@@ -160,7 +160,7 @@ class McpServer:
             )
         return types.ListToolsResult(tools=tools)
 
-    # --- what is asked -------------------------------------------------------------------------------------------
+    # --- calls ---------------------------------------------------------------------------------------------------
 
     async def _call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
@@ -175,7 +175,7 @@ class McpServer:
             return _answer(_error_text(error, params.name), is_error=True)
 
     async def _run_tool(self, name: str, agent: str, given: dict[str, Any], structured: dict[str, Any]) -> str:
-        """The text of a tool's answer; what a program is told beside it is put into `structured`."""
+        """Return the text of a tool's answer; its structured content is put into `structured`."""
         if name == "memory_reflect":
             return await self._reflect(agent, bool(given.get("dry_run", False)))
 
@@ -190,7 +190,7 @@ class McpServer:
         return await asyncio.wrap_future(self._written)
 
     async def _reflect(self, agent: str, dry_run: bool) -> str:
-        """Reflect in a process of its own, which goes on where a call is cancelled: what it writes can be undone."""
+        """Reflect in a separate process, which goes on if the call is cancelled: what it writes can be undone."""
 
         def work() -> str:
             from vault_memory.agents import mcp_answers
@@ -235,8 +235,8 @@ class McpServer:
             self._answers.submit(self._load)
 
     def _load(self) -> None:
-        """Load what the first question would wait for, now that the client has been greeted."""
-        with suppress(Exception):  # a question will say what is wrong
+        """Load in advance, after the handshake, what the first question would wait for."""
+        with suppress(Exception):  # the next question will report what is wrong
             self._caller().vault.warm_up()
 
 
@@ -253,16 +253,16 @@ def _answer(text: str, structured: dict[str, Any] | None = None, is_error: bool 
 
 
 def _refusal(error: Exception) -> SessionMessage:
-    """What JSON-RPC has answered to a line that is no message.
+    """Return the JSON-RPC error for a line that is not a valid message.
 
-    It names a request by its id where that can be read; that of an answer would be taken for a request's.
+    It carries the id of a request if that can be read, but not the id of a response, which would look like a request's.
     """
     found = error.errors(include_url=False) if isinstance(error, ValidationError) else []
     code, why = types.INVALID_REQUEST, "This is not a JSON-RPC 2.0 message; each takes a line of its own."
     given = next((each["input"] for each in found if isinstance(each["input"], dict)), {})
     if line := next((each["input"] for each in found if each["type"] == "json_invalid"), ""):
         try:
-            given = json.loads(line)  # it reads half a character, which pydantic refuses
+            given = json.loads(line)  # accepts lone surrogates, which pydantic rejects
         except (ValueError, TypeError, RecursionError):
             code, why = types.PARSE_ERROR, "This line is not JSON."
     number = given.get("id") if isinstance(given, dict) and not {"result", "error"} & given.keys() else None
@@ -271,14 +271,14 @@ def _refusal(error: Exception) -> SessionMessage:
 
 
 def _name_agent(context: Context) -> str:
-    """The name a client gave itself, as a scope can have it; "" for none."""
+    """Return the name a client gave itself, normalised for use in a scope; "" if there is none."""
     params = context.session.client_params
     name = params.client_info.name if params and params.client_info else ""
     return re.sub(r"[^a-z0-9]+", "-", name.casefold())[:64].strip("-")
 
 
 def _error_text(error: Exception, what: str) -> str:
-    """The sentence an agent is told; a fault of this program is logged without its text, which may hold a note's."""
+    """Return the error message for an agent; a bug is logged without the error's message, which may quote a note."""
     if isinstance(error, VaultMemoryError):
         from vault_memory.text.agent_frame import defused
 

@@ -1,6 +1,6 @@
-"""Defines the MCP tools: their descriptions, their parameters, and the check of what an agent gives.
+"""Defines the MCP tools: their descriptions and parameters, and the validation of arguments.
 
-All of it stays small, for every session of every agent carries it. It knows nothing of the protocol or of vaults.
+Descriptions are kept short, because every session of every agent carries them. Independent of protocol and vaults.
 """
 
 import re
@@ -21,7 +21,7 @@ INSTRUCTIONS = (
 
 
 class Tool(NamedTuple):
-    """A tool: its description, the type of each parameter, those that must be given, and whether it only reads."""
+    """A tool: its description, the type of each parameter, the required ones, and whether it only reads."""
 
     name: str
     description: str
@@ -37,7 +37,7 @@ class Tool(NamedTuple):
         return found | ({"required": list(self.required)} if self.required else {})
 
 
-# What models commonly write instead of what they should is taken for it: `"5"` for 5, one text for a list of one.
+# Common mistakes of models are accepted: `"5"` for 5, a single string for a list of one.
 
 
 def _text(description: str, *, longest: int = 1 << 20) -> TypeAdapter[Any]:
@@ -70,7 +70,7 @@ def _flag(description: str) -> TypeAdapter[Any]:
 
 
 LONGEST_TEXT = 2000
-"""The characters of a fact, and of what goes into the core: what is longer is a note, or several facts."""
+"""The longest fact or core edit, in characters; anything longer is a note, or several facts."""
 
 DATE = "2025-11-27, 2025-11, 30d, last week"
 
@@ -167,7 +167,7 @@ EDIT = Tool(
 
 
 def tools(with_edit: bool) -> list[Tool]:
-    """The tools there are; the sixth only where the user's own settings switch it on."""
+    """Return the tools; memory_edit only if the user's own settings enable it."""
     return [SEARCH, GET, STORE, REFLECT, STATUS, *([EDIT] if with_edit else [])]
 
 
@@ -180,7 +180,7 @@ CORE_URI, ENTITY_URI, NOTE_URI = "memory://core", "memory://entity/", "memory://
 
 
 def checked(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call without those that say nothing; raises UsageError that names the first that is wrong."""
+    """Validate the arguments of a call and drop empty ones; raises UsageError naming the first invalid one."""
     empty = {name for name, value in given.items() if value is None or (value == "" and name not in tool.required)}
     arguments = {name: value for name, value in given.items() if name not in empty}
     unknown = sorted(set(arguments) - set(tool.parameters))
@@ -196,7 +196,7 @@ def checked(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
             found[name] = tool.parameters[name].validate_python(value)
         except ValidationError as error:
             raise UsageError(f"`{name}`: {error.errors(include_url=False)[0]['msg']}.", "") from error
-    # Such text would make a note binary to git and grep; `old` only names what stands there.
+    # Control characters would make a note binary to git and grep; `old` only quotes existing text.
     for name, value in () if tool.only_reads else found.items():
         texts = value if isinstance(value, list) else [value]
         if name != "old" and any(isinstance(text, str) and _CONTROL.search(text) for text in texts):
