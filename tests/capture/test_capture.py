@@ -148,6 +148,37 @@ def test_what_was_taken_back_is_explained_and_stands_in_the_journal_without_its_
     assert (entry.about, entry.why, entry.text) == (("sessions/claude-code/s2#m1",), "taken back", "")
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        [
+            (
+                "user",
+                "Ines owns the mail module. Also remember that the API token is ghp_16C7e42F292c6912E7710c838347Ae17.",
+            )
+        ],
+        [("user", "My password is hunter2-Falcon99. Remember that.")],
+        [("user", "Remember these:\n- the login is mara, password Falcon99x!\n- Ines owns the mail module.")],
+        [("assistant", "Shall I remember that your password is hunter2-Falcon99?"), ("user", "Yes, please.")],
+    ],
+)
+def test_a_secret_that_was_asked_for_is_said_and_not_kept(
+    memory: Federation, tmp_path: Path, said: list[tuple[str, str]]
+) -> None:
+    make.claude(tmp_path / "claude", "s2", said)
+    done = memory.capture()
+    text = capture_text(done, explain=True)
+    (told,) = [line for line in text.split("\n") if "looks like a secret:" in line]
+    assert (
+        told
+        == f"Notice: sessions/claude-code/s2#m{len(said)} asks to remember what looks like a secret: it was not kept."
+    )
+    assert [one.why for one in memory.journal() if one.event == "left out"] == ["secret"]
+    held = text.encode() + b"".join(path.read_bytes() for path in memory.vault.root.rglob("*.[mj]*") if path.is_file())
+    assert not [word for word in (b"ghp_", b"hunter2", b"Falcon99") if word in held]
+    assert not any(item.is_kept for item in done.items if item.session == "s2" and "Ines" not in item.text)
+
+
 def test_facts_are_listed_with_day_scope_and_who_they_are_from_and_cited_once(memory: Federation) -> None:
     memory.capture()
     memory.retain_once(Bullet("Ships on Mondays.", entities=("Tern",), by="agent:moss"))

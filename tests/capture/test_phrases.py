@@ -12,7 +12,7 @@ LANGUAGES = ("en", "de", "fr", "es", "pt")
 
 def stated(said: list[SessionTurn]) -> list[Statement]:
     """What a session's user stated and did not take back."""
-    return [one for one in find_statements(said, LANGUAGES) if not one.is_taken_back]
+    return [one for one in find_statements(said, LANGUAGES) if not (one.is_taken_back or one.is_secret)]
 
 
 REQUESTS = r"""

@@ -14,7 +14,7 @@ def kept(*said: tuple[str, str], languages: tuple[str, ...] = LANGUAGES) -> list
     """(category, text) of what the user stated; each message is its speaker's letter and its text."""
     messages = [SessionTurn(number, who == "U", text) for number, (who, text) in enumerate(said, start=1)]
     found = find_statements(messages, languages)
-    return [(one.cue.category, one.text) for one in found if not one.is_taken_back]
+    return [(one.cue.category, one.text) for one in found if not (one.is_taken_back or one.is_secret)]
 
 
 @pytest.mark.parametrize(
@@ -432,5 +432,5 @@ def test_only_what_is_asked_or_agreed_to_be_remembered_is_a_request(
     said: list[tuple[str, str]], statements: list[tuple[str, bool]]
 ) -> None:
     turns = [SessionTurn(number, who == "U", text) for number, (who, text) in enumerate([("U", "hi"), *said])]
-    found = [one for one in find_statements(turns, LANGUAGES) if not one.is_taken_back]
+    found = [one for one in find_statements(turns, LANGUAGES) if not (one.is_taken_back or one.is_secret)]
     assert [(one.text, one.is_request) for one in found] == statements

@@ -106,7 +106,7 @@ class CaptureItem(NamedTuple):
     entities: tuple[str, ...] = ()
     resembles: str = ""
     why: str = ""
-    """Why it is not kept: "taken back", "known", "refused", "score" or "gate"; else ""."""
+    """Why it is not kept: "taken back", "secret", "known", "refused", "score" or "gate"; else ""."""
     replaces: int = 0
     """What the statement is known by whose place it takes (`statement_key`); 0 for none."""
 
@@ -249,6 +249,11 @@ def find_items(
                 report.items += judge.of_log(log, met)
                 marks.logs[log.path] = log.digest
             report.problems += judge.problems
+            report.problems += [
+                f"{item.source} asks to remember what looks like a secret: it was not kept"
+                for item in report.items
+                if item.why == "secret"
+            ]
     report.sessions, report.logs = len(sessions), len(logs)
     return Findings(report, marks, days, _names_without_page(index, met))
 
@@ -367,7 +372,11 @@ class _Judge:
         is_for_all = category in PERSONAL and not (statement.is_request and place.session)  # once it is ticked
         scope = GLOBAL if is_for_all else normal_scope(place.scope or GLOBAL)
         compared = self._comparer.compare(statement.text, kind, about, scope)
-        compared = compared if statement.is_taken_back else self._reconsidered(statement, about, compared)
+        compared = (
+            compared
+            if statement.is_taken_back or statement.is_secret
+            else self._reconsidered(statement, about, compared)
+        )
         gating = gating_scalar(statement.text, compared.cosines, [cosine(compared.vector, turn) for turn in turns])
         gap = _days_since(compared.known, place.day)
         evidence = AdmissionInput(statement.cue.certainty, statement.confidence, compared.similarity, gap)
@@ -377,6 +386,8 @@ class _Judge:
             decision = SKIP
         if statement.is_taken_back:
             decision, why = SKIP, "taken back"
+        elif statement.is_secret:
+            decision, why = SKIP, "secret"
         elif decision == SKIP:
             why = "refused" if compared.known and compared.known.is_refused else "known"
         elif not statement.is_request and score < self._weights.reject:

@@ -62,6 +62,9 @@ worth keeping; without this rule eight of them are found."""
 AGREEING_WORDS = 5
 """The most words of an answer that only agrees ("Yes, please do")."""
 
+UNTOLD = "(looks like a secret)"
+"""Stands for the words of a secret."""
+
 RULE_WORDS = 5
 """A rule has at least so many words."""
 
@@ -147,6 +150,8 @@ class Statement(NamedTuple):
     """Whether a log says it of what may be a name."""
     confidence: float = 1.0
     """How much of it its person said in these words, 0..1."""
+    is_secret: bool = False
+    """Whether it was asked for and looks like a secret: `text` says nothing of it."""
     is_taken_back: bool = False
     """Whether its person took it back, or said something else instead, later in the session."""
 
@@ -205,7 +210,9 @@ def find_statements(messages: Sequence[SessionTurn], languages: tuple[str, ...])
     found = list({(one.message, one.sentence): one for one in found}.values())
     review = SessionReview(messages)
     taken = {one: review.taken_back_at(one) for one in found}
-    corrected = {old: new for old, at in taken.items() if (new := _correction(old, at, review, spoken))}
+    corrected = {
+        old: new for old, at in taken.items() if not old.is_secret and (new := _correction(old, at, review, spoken))
+    }
     instead = {new.sentence: new for new in corrected.values()}
     others = (one for one in found if one.sentence not in instead)
     marked = (one._replace(is_taken_back=taken[one] is not None or one in corrected) for one in others)
@@ -261,22 +268,20 @@ def is_statable(sentence: str) -> bool:
 def _of_message(said: SessionTurn, question: str, setting: Setting, spoken: Spoken) -> Iterator[Statement]:
     """What one message of the user's states; `question` is the agent's that it answers, or ""."""
     before: list[str] = []
-    is_announced = False
+    is_announced, context = False, f"{question} {said.text}"
     for place, line in enumerate(split_sentences(said.text)):
         sentence, is_bullet = _BULLET.sub("", line), _BULLET.match(line) is not None
-        if exclusions.is_secret(sentence, f"{question} {said.text}"):
-            continue
         text, points_back = find_request(sentence)
         statement: Statement | None = None
         if is_announced or text:
-            statement = read_request(text or sentence, said.number, sentence, spoken)
+            statement = read_request(text or sentence, said.number, sentence, spoken, context)
             is_announced = is_announced and is_bullet
         elif points_back and (sentence.endswith(":") or (sentence.endswith("?") and not before)):
             is_announced = True
         elif points_back and before:
             meant = next((one for one in reversed(before) if not spoken.is_past(one)), before[-1])
-            statement = read_request(meant, said.number, meant, spoken)
-        elif not points_back:
+            statement = read_request(meant, said.number, meant, spoken, context)
+        elif not points_back and not exclusions.is_secret(sentence, context):
             statement = _assent(sentence, question if place == 0 else "", said.number)
             statement = statement or _read(sentence, said.number, setting, spoken)
         before += [sentence] if count_words(sentence) >= MIN_WORDS else []
@@ -306,9 +311,9 @@ def _announced(sentence: str, grammar: Grammar) -> str:
     return "" if len(words_of(text)) < MIN_WORDS or exclusions.STATUS.search(lowered(text)) else text
 
 
-def read_request(text: str, message: int, sentence: str, spoken: Spoken) -> Statement | None:
+def read_request(text: str, message: int, sentence: str, spoken: Spoken, context: str = "") -> Statement | None:
     """What somebody asked to remember, as a statement, without clauses at its end that are matter of this day."""
-    if len(text) > MAX_CHARS or exclusions.JOKE.search(lowered(sentence)) or exclusions.is_secret(sentence):
+    if len(text) > MAX_CHARS or exclusions.JOKE.search(lowered(sentence)):
         return None
     parts = clauses(text)
     last = next((place for place, part in enumerate(parts) if exclusions.is_passing(lowered(part))), len(parts))
@@ -322,7 +327,14 @@ def read_request(text: str, message: int, sentence: str, spoken: Spoken) -> Stat
         return None
     grammar = Spoken([*LANGUAGES], spoken.usual).grammar(text)
     cue = cue_of(lasting, grammar) if grammar else REQUEST
-    return Statement(_capitalised(lasting), cue._replace(certainty=1.0), message, sentence, is_request=True)
+    asked = Statement(_capitalised(lasting), cue._replace(certainty=1.0), message, sentence, is_request=True)
+    return _without_secret(asked, context)
+
+
+def _without_secret(asked: Statement, context: str) -> Statement:
+    """What was asked for, without its words where it looks like a secret in the message that says it."""
+    is_secret = exclusions.is_secret(asked.sentence, context)
+    return asked._replace(text=UNTOLD, is_secret=True) if is_secret else asked
 
 
 def _assent(sentence: str, question: str, message: int) -> Statement | None:
@@ -344,12 +356,12 @@ def _agreed(said: SessionTurn, question: str, earlier: SessionTurn | None, spoke
     if not _ASSENT.match(lowered(said.text)) or count_words(said.text) > AGREEING_WORDS:
         return None
     points_back, named = asks_to_remember(question)
-    if named and not exclusions.is_secret(question):
-        text = f"{question} – {_capitalised(said.text)}"
-        return Statement(text, ANSWER._replace(certainty=1.0), said.number, f"{question} {said.text}", is_request=True)
+    if named:
+        text, cue = f"{question} – {_capitalised(said.text)}", ANSWER._replace(certainty=1.0)
+        return _without_secret(Statement(text, cue, said.number, f"{question} {said.text}", is_request=True), "")
     told = split_sentences(earlier.text) if points_back and earlier else ()
     stated = [one for one in told if count_words(one) >= MIN_WORDS and not (one.endswith("?") or spoken.is_past(one))]
-    return read_request(stated[-1], earlier.number, stated[-1], spoken) if stated and earlier else None
+    return read_request(stated[-1], earlier.number, stated[-1], spoken, earlier.text) if stated and earlier else None
 
 
 def _last_question(text: str) -> str:
