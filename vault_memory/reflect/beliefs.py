@@ -44,13 +44,13 @@ DOUBT = 0.5
 """An opinion held with less confidence than this is a doubt, and is evidence of nothing."""
 
 LEAST_SHARED, LEAST_SHARE = 2, 0.5
-"""A fact is related to a statement when it contains at least this many, and this share, of its content words."""
+"""A fact is related to a statement if it contains this many, and this share, of the statement's content words."""
 
 MAX_RELATED = 12
-"""At most this many related facts are listed, and put to the model if there is one: nearest first, then newest."""
+"""How many related facts per subject are listed, and put to the model if there is one: nearest first, then newest."""
 
 FACTS_OF_WORD = 200
-"""Per word, only this many of the newest facts about a subject are considered."""
+"""How many facts about a subject are considered per word: the newest."""
 
 _LETTERS = re.compile(r"\w+")
 _claims = lru_cache(1 << 12)(claims)

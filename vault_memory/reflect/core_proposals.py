@@ -5,7 +5,7 @@ Reflect never changes the core without being asked to.
     - [ ] add: "Prefers concise replies on WhatsApp" because it was told on 3 days ([[2025-11-27]] L14) ^p-1a2b3c4d
 
 A tick (`[x]`) is carried out at the next run; `[-]` or deleting the line refuses the proposal for good. Proposals are
-few and only what is certain enough: a small core is worth more than a full one.
+few and well supported: a small core is worth more than a full one.
 """
 
 import hashlib
@@ -54,7 +54,7 @@ COMPARED_FACTS = 500
 """A core line is compared with at most this many of the newest facts about its entities: each takes 0.3 ms."""
 
 CORE_TOKENS = 2000
-"""The core's maximum size: agents are given all of it."""
+"""The core's maximum size in tokens: agents are given all of it."""
 
 CORE_HEADING = "Learnt"
 """Where ticked additions go."""

@@ -36,7 +36,7 @@ class Draft(NamedTuple):
     block: str
     lines: tuple[Line, ...]
     why: str
-    """The reason given for a page without such a block yet; otherwise the reason is what changed."""
+    """The reason for writing a page that has no such block yet; for others the reason is what changed."""
     start: str = ""
     """The text before the block, for a page that does not exist yet."""
     by: str = ""
@@ -129,7 +129,7 @@ def page_problem(path: str, error: VaultMemoryError) -> PageProblem:
 
 
 def make_edit(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[Edit | None, tuple[str, ...]]:
-    """Plan the edit of one page, None if the page needs none; also returns its lines whose facts are gone.
+    """Plan the edit of one page, None if the page needs none; also returns the user's lines whose facts are gone.
 
     Raises ConflictError if the page cannot be merged, RefusedError if it would lose too much.
     """

@@ -60,7 +60,7 @@ def size(facts: Sequence[Fact]) -> str:
 
 
 def known_on(fact: Fact) -> date | None:
-    """The day under which a page counts a fact: when it happened, or when it was written down if that is earlier."""
+    """The day a page counts a fact under: when it happened or, if still to come then, when it was written down."""
     return min(fact.when, fact.day) if fact.when and fact.day else fact.when
 
 
@@ -130,7 +130,7 @@ class EntityPage:
         return first, stands[len(first) :], [fact for fact in [*rest, *best] if id(fact) not in told]
 
     def _retellings(self, fact: Fact, facts: Iterable[Fact]) -> Iterator[Fact]:
-        """Later facts about the same matter, newest first: they contain half of the first sentence's content words."""
+        """Later facts about the same matter, newest first: they share enough words with the fact's first sentence."""
         stems = self.context.stems
         names = {stem for name in (self.name, self.slug) for stem in stems(name)}
         telling = {stem for stem in stems(_FIRST_SENTENCE.split(fact.text)[0]) if stem not in names}

@@ -1,7 +1,7 @@
 """Lays out the facts of a page: the heading each goes under, and the day and name put before its text. Pure.
 
 Each thread (a person, a place, a project) with two facts or more gets a heading; the rest follow. The only words added
-to those of the facts are names and days, including "until" a day.
+to those of the facts are names, days, and "until" a day or "no longer" for superseded ones.
 """
 
 import re

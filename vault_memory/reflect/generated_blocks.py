@@ -60,7 +60,7 @@ class Line(NamedTuple):
 
     @property
     def stands_for(self) -> bool:
-        """For a line of the user's, whether it replaced a generated one."""
+        """Whether this line, if the user's, replaced a generated one."""
         return bool(self.keys or self.slot)
 
     @property
@@ -87,7 +87,7 @@ class Block(NamedTuple):
 
 
 class PageLine(NamedTuple):
-    """A line of the user's to report."""
+    """A line written by the user, to be reported."""
 
     path: str
     line: str

@@ -57,9 +57,9 @@ class ReflectReport:
     removed: tuple[str, ...] = ()
     """Pages that are not recreated because the user removed them."""
     orphaned: tuple[PageLine, ...] = ()
-    """Lines of the user's that rest on facts no note contains any more."""
+    """The user's lines on facts that no note contains any more."""
     odd: tuple[PageLine, ...] = ()
-    """Lines in which the user wrote something that is not a confidence in place of one."""
+    """Lines in which the user replaced a confidence with something that is not one."""
     model: ModelUse | None = None
     """How the configured model was used; a dry run does not ask it."""
     moves: tuple[Move, ...] = ()

@@ -185,7 +185,7 @@ def _entries(lines: Sequence[Line], opinions: Mapping[int | str, HeldOpinion]) -
 def _why(
     before: _Entry, number: float, opinion: HeldOpinion, cite: Callable[[Fact], str]
 ) -> tuple[str, tuple[Fact, ...]]:
-    """What moved an opinion to a number: the newest fact that explains it, unless the page already listed that."""
+    """Why an opinion moved to a number, and the newest fact that explains it, unless the page already listed that."""
     is_up = number > before.number
     stated = opinion.statements[-1].confidence
     for verb, facts in (

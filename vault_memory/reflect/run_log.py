@@ -21,8 +21,8 @@ REFLECT = "reflect"
 
 
 class NightlyRun(NamedTuple):
-    """The state of the nightly reflect, set for `time`: `seen_to` is the last local day that needs no more runs; `ran`
-    is when it last ran and `ok` whether it succeeded, both None before the first run."""
+    """The state of the nightly reflect, set for `time`: `seen_to` is the last local day that needs no run any more;
+    `ran` is when it last ran and `ok` whether it succeeded, both None before the first run."""
 
     time: str
     seen_to: date

@@ -53,13 +53,13 @@ class RunPlanner:
         self.notices: list[PageProblem] = []
         self.unchanged = 0
         self.orphaned: list[PageLine] = []
-        """Lines of the user's whose facts are gone: every run reports them for as long as they exist."""
+        """The user's lines whose facts are gone: every run reports them for as long as they exist."""
         self.signatures: dict[str, bytes] = {}
         self.untold: dict[str, str] = {}
         """The summary pages not made for lack of facts, each with the reason."""
         self.proposed: core_proposals.ProposalCounts | None = None
         self.gone = frozenset[str]()
-        """The pages that existed after the last run and no longer do, nor were moved."""
+        """The pages that existed after the last run and have disappeared since, other than by being moved."""
         self._known = {path: WrittenPage(*page) for path, *page in note_queries.written_pages(store)}
         # The user can set confidences on the page of opinions and on those of entities.
         changed = (path for path, page in self._known.items() if page.is_there and not page.is_as_written)

@@ -53,11 +53,11 @@ class Feedback:
 
     today: date
     forgotten: frozenset[str] = frozenset()
-    """Facts."""
+    """The keys of forgotten facts."""
     deleted: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    """The names of lines, by their page."""
+    """The names of deleted lines, by page."""
     removed: set[str] = field(default_factory=set)
-    """Pages."""
+    """The paths of pages that the user removed."""
     given: dict[str, ConfidenceByHand] = field(default_factory=dict)
     facts_behind: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     """The facts behind each ticked line of the core, by the line's name."""
@@ -67,7 +67,7 @@ class Feedback:
     """Names of ticked proposals, which are not proposed again unless they are still open on the page."""
     new: list[FeedbackNote] = field(default_factory=list)
     odd: list[PageLine] = field(default_factory=list)
-    """Lines in which something that is not a confidence replaced one."""
+    """Lines in which the user replaced a confidence with something that is not one."""
 
     def hidden(self, path: str) -> Set[str]:
         """The names of lines deleted from a page."""
