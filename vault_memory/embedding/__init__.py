@@ -1,1 +1,1 @@
-"""Embeds text: the builtin model, and configured models behind their servers."""
+"""Embeds text with the builtin model, or with configured models on their servers."""

@@ -1,23 +1,23 @@
 """Embeds texts with the builtin static model.
 
-The model is a table: one int8 vector and one integer weight a token. A text's vector is
+The model is a table with one int8 vector and one integer weight per token. A text's vector is
 
     sum over its tokens of weight * vector, then scaled so that its largest component is 127 or -127.
 
-All of it is integer arithmetic, so the same text has the same bytes on every platform, with numpy (many texts) and
-without (a query, where importing it would cost a hundred times the work). `tools/distil` makes the table.
+All arithmetic is on integers, so the same text gives the same bytes on every platform, with numpy (many texts) and
+without (a query, for which importing numpy would cost a hundred times the work). `tools/distil` makes the table.
 
-The file, little-endian, mapped and never read whole (a query touches some 30 pages of it):
+The file, little-endian, is memory-mapped and never read as a whole (a query touches some 30 pages of it):
 
     8s magic · u32 tokens · u32 dimensions · u32 longest piece in characters · u32 bytes of token text
     (tokens + 1) u32 where each token's text starts · tokens u16 weights · tokens × dimensions int8 vectors
-    token text, UTF-8, sorted by bytes, no separators · a JSON note of where it all comes from
+    token text, UTF-8, sorted by bytes, no separators · a JSON note about the origin of the data
 
 Text is split as WordPiece does, in two steps (Devlin et al. 2018, `BasicTokenizer` then `WordpieceTokenizer`):
 
-1. `words`: control characters, accents and case go, every punctuation and every CJK character is a word of its own,
-   the rest splits at white space: all of it character by character, by a table that fills itself.
-2. `pieces`: greedy longest match from the left; inside a word the continuations are written `##ing`.
+1. `words`: removes control characters, accents and case; every punctuation mark and CJK character is a word of its own,
+   the rest is split at white space. All of this works character by character, with a table that is filled on demand.
+2. `pieces`: greedy longest match from the left; continuations inside a word are written `##ing`.
 """
 
 import math
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 LONGEST_WORD = 100
-"""A word of more characters has no pieces (`max_input_chars_per_word` of the original)."""
+"""A longer word has no pieces (`max_input_chars_per_word` of the original)."""
 
 CONTINUATION = "##"
 
@@ -61,18 +61,18 @@ _CJK_RANGES = (
     (0xF900, 0xFAFF),
     (0x2F800, 0x2FA1F),
 )
-"""The original's ranges; 2B820-2B91F is missing there too, and equality with it is the point."""
+"""The original's ranges; 2B820-2B91F is missing there, too, and the aim is to match it exactly."""
 
 
 def words(text: str) -> list[str]:
-    """The normalised words of any `str`, in order; NUL, U+FFFD and lone surrogates are dropped."""
+    """Split any `str` into normalised words; NUL, U+FFFD and lone surrogates are dropped."""
     return text.translate(_NORMALISED).split()
 
 
 class _NormalisedCharacters(dict[int, str]):
-    """Table for `str.translate`: computes a character when first met, keeps the first `LIMIT` of them."""
+    """Table for `str.translate`: computes each character on first use and caches the first `LIMIT` of them."""
 
-    LIMIT = 1 << 16  # 10 MB at worst; text with more different characters is noise, and only slower
+    LIMIT = 1 << 16  # 10 MB at worst; text with more distinct characters is noise, and only slower
 
     def __missing__(self, code: int) -> str:
         character, become = chr(code), ""
@@ -82,8 +82,8 @@ class _NormalisedCharacters(dict[int, str]):
         elif is_kept:
             for part in unicodedata.normalize("NFD", character):
                 lower, category = part.lower(), unicodedata.category(part)
-                # The original counts every visible ASCII sign as punctuation, `$` and `~` included. Some letters
-                # decompose into punctuation (U+1FEF is a grave accent).
+                # The original treats every visible ASCII symbol as punctuation, `$` and `~` included. Some characters
+                # decompose into punctuation (U+1FEF becomes a grave accent).
                 is_sign = "!" <= part <= "~" and not part.isalnum()
                 is_punctuation = is_sign if part.isascii() else category.startswith("P")
                 become += "" if category == "Mn" else f" {lower} " if is_punctuation else lower
@@ -105,11 +105,11 @@ HEADER = struct.Struct("<8s4I")
 _SPAN = struct.Struct("<2I")
 
 BULK_TEXTS, BULK_CALL = 256, 4
-"""From so many texts in one process numpy earns its import (0.1 s), and from so many in one call its fixed cost."""
+"""How many texts per process make numpy's import (0.1 s) worthwhile, and how many per call its fixed cost."""
 BLOCK_CONTEXTS, BLOCK_CHARACTERS = 1024, 1 << 15
-"""What is taken in one numpy step: bounds its memory to some ten megabytes."""
+"""Size of one numpy step: bounds its memory to some ten megabytes."""
 MEMO_WORDS = 40_000
-"""Words whose rows are remembered."""
+"""Number of words whose rows are cached."""
 
 
 class TokenTable:
@@ -127,7 +127,7 @@ class TokenTable:
             self._text_at = self._vectors_at + self.count * self.dimensions
             if magic != MAGIC or len(self._map) < self._text_at + text_bytes:
                 raise ValueError("it is damaged or of another version")
-        except (OSError, ValueError) as error:  # an empty file cannot be mapped: a ValueError, too
+        except (OSError, ValueError) as error:  # mapping an empty file raises ValueError, too
             sentence = f"The builtin vectors cannot be read from {path}: {error}."
             raise VaultMemoryError(sentence, "Install vault-memory again.") from error
         self._row_of: Callable[[str], int | None] = self._search
@@ -138,13 +138,13 @@ class TokenTable:
         return text
 
     def _search(self, piece: str) -> int | None:
-        """Find a piece in some 15 steps through the map."""
+        """Binary search for a piece in the mapped file, some 15 steps."""
         key = piece.encode()
         row = bisect_left(self, key, 0, self.count)
         return row if row < self.count and self[row] == key else None
 
     def pieces(self, word: str) -> list[int]:
-        """The rows of one normalised word, first piece first; none where they cannot cover it from end to end."""
+        """The rows of one normalised word's pieces in order; empty if they cannot cover the whole word."""
         if len(word) > LONGEST_WORD:
             return []
         rows: list[int] = []
@@ -161,14 +161,14 @@ class TokenTable:
         return rows
 
     def weighted(self, row: int) -> tuple[int, memoryview]:
-        """A token's weight, and its components as a view of signed bytes."""
+        """A token's weight, and its vector as a view of signed bytes."""
         at = self._weights_at + 2 * row
         start = self._vectors_at + row * self.dimensions
         components = memoryview(self._map)[start : start + self.dimensions].cast("b")
         return int.from_bytes(self._map[at : at + 2], "little"), components
 
     def hold(self) -> None:
-        """Keep all tokens in a dictionary from now on: 30 ms once, then finding is twenty times as fast."""
+        """Keep all tokens in a dictionary from now on: takes 30 ms once, then lookups are twenty times as fast."""
         if self._row_of == self._search:
             self._row_of = {self[row].decode(): row for row in range(self.count)}.get
 
@@ -182,7 +182,7 @@ class TokenTable:
 
 
 class StaticEmbedder:
-    """Embeds with a token table; not for use from several threads at once, for the memos are unguarded."""
+    """Embeds with a token table. Not thread-safe: the caches are not locked."""
 
     def __init__(self, path: str = BUILTIN_PATH, identity: str = BUILTIN_ID) -> None:
         self.id = identity
@@ -192,7 +192,7 @@ class StaticEmbedder:
         self._pieces: dict[str, list[int]] = {}
 
     def word_length(self, word: str) -> float | None:
-        """The length of a word's vector, which says how much it tells: 0.2 ("the") to 3; None where it is in pieces."""
+        """The length of a word's vector, a measure of how specific it is: 0.2 ("the") to 3; None if not one token."""
         rows = [row for part in words(word) for row in self._table.pieces(part)]
         if len(rows) != 1:
             return None
@@ -200,7 +200,7 @@ class StaticEmbedder:
         return weight * math.hypot(*vector) / (65535 * 127)
 
     def nearest(self, asked: Sequence[str], among: Iterable[str]) -> list[float]:
-        """How near the nearest of some words is to each one asked: the cosine, 0..1; those in pieces are left out."""
+        """For each text in `asked`, the cosine (0..1) of the nearest word in `among`, skipping those not one token."""
         targets = [memoryview(vector).cast("b") for vector in self.embed(asked)]
         best = [0.0] * len(targets)
         for word in among:
@@ -213,17 +213,17 @@ class StaticEmbedder:
         return [b / (math.hypot(*target) or 1.0) for b, target in zip(best, targets, strict=True)]
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """One int8 vector a text, `dimensions` bytes each, in order."""
+        """One int8 vector per text, `dimensions` bytes each, in order."""
         return self.embed_contexts([((text, 1),) for text in texts])
 
     def embed_contexts(self, contexts: Sequence[Context], with_numpy: bool | None = None) -> list[bytes]:
-        """One vector a context: of all its tokens, those of each text counted `weight` times.
+        """One vector per context: the sum over its texts, each counted `weight` times.
 
-        By default numpy is used where there is enough to embed.
+        By default numpy is used if there is enough to embed.
         """
         self._asked += len(contexts)
         if with_numpy is None:
-            # Many small notes are as many texts as one big one, so all calls count; a lone query goes without.
+            # Many small notes are as many texts as one large one, so count over all calls; a lone query needs no numpy.
             with_numpy = self._asked >= BULK_TEXTS and len(contexts) >= BULK_CALL
         vectors: list[bytes] = []
         if with_numpy:
@@ -237,7 +237,7 @@ class StaticEmbedder:
         return vectors
 
     def _sum(self, text: str) -> list[int]:
-        """The sum of a text's weighted tokens, each different one once: a megabyte of one bracket costs one row."""
+        """The sum of a text's weighted tokens; each distinct one is read once (a megabyte of brackets costs one row)."""
         if len(text) > BLOCK_CHARACTERS:
             self._table.hold()
         counts: Counter[int] = Counter()
@@ -257,14 +257,14 @@ class StaticEmbedder:
             rows = self._table.pieces(word)
             if len(self._pieces) >= MEMO_WORDS:
                 self._pieces.clear()
-            if len(word) <= self._table.longest_piece:  # longer ones hardly repeat and would fill the memory
+            if len(word) <= self._table.longest_piece:  # longer ones rarely repeat and would fill the cache
                 self._pieces[word] = rows
         return rows
 
     # --- many texts, with numpy ------------------------------------------------------------------------------------
 
     def _embed_block(self, contexts: Sequence[Context]) -> list[bytes]:
-        """Sum each different text once, then each context: a text is its neighbours' neighbour too."""
+        """Sum each distinct text once, then each context: a text is part of its neighbours' contexts, too."""
         import numpy as np
 
         place = {text: 0 for context in contexts for text, _ in context}
@@ -280,7 +280,7 @@ class StaticEmbedder:
         return scaled_rows(segment_sums(rows * weights[:, None], [len(context) for context in contexts]))
 
     def _text_sums(self, texts: list[str]) -> "Int64s":
-        """The sum of each text's tokens: (texts, dimensions); takes `BLOCK_CHARACTERS` at most."""
+        """The sum of each text's tokens, shape (texts, dimensions); `texts` have at most `BLOCK_CHARACTERS` in all."""
         self._table.hold()
         rows = [[row for word in words(text) for row in self._rows(word)] for text in texts]
         flat = [row for of_text in rows for row in of_text]
@@ -289,7 +289,7 @@ class StaticEmbedder:
 
 
 def _blocks(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Cut `texts` into runs of at most `BLOCK_CHARACTERS`; a longer text goes alone."""
+    """Split `texts` into runs of at most `BLOCK_CHARACTERS` in all; a longer text gets a run of its own."""
     block: list[str] = []
     size = 0
     for text in texts:
@@ -304,5 +304,5 @@ def _blocks(texts: Sequence[str]) -> Iterator[list[str]]:
 
 @cache
 def builtin() -> StaticEmbedder:
-    """The embedder that is always there, one for the process; raises VaultMemoryError when its file is missing."""
+    """The builtin embedder, one per process; raises VaultMemoryError if its file cannot be read."""
     return StaticEmbedder()

@@ -1,9 +1,10 @@
 """Embeds with the configured model, and keeps its vectors in an index.
 
-What a server gives is checked first: as many vectors as texts, one dimension, only finite numbers, not all zero. A text
-longer than the model reads is cut here and counted. Vectors of two models mean nothing to each other, and a pull brings
-another version under the same name: the vector of one known text tells. Missing ones are made newest notes first, each
-batch in one short transaction, and the server is asked without any lock: whatever ends the run loses at most a batch.
+The server's output is validated first: as many vectors as texts, one dimension, only finite numbers, not all zero. A
+text longer than the model's context is truncated here and counted. Vectors of different models cannot be compared, and
+a pull may bring another version under the same name, so the vector of a known text identifies the model. Missing
+vectors are made newest notes first, one short transaction per batch, and no lock is held during a request: an
+interrupted run loses at most one batch.
 """
 
 import math
@@ -28,42 +29,42 @@ if TYPE_CHECKING:
     from vault_memory.embedding.model_clients import CoolDown, ModelServer
 
 TEXT_VERSION = 1
-"""What is embedded for a passage (store/embedding_rows.py). Raise it when that changes: it makes a new vector space."""
+"""Version of the text embedded for a passage (store/embedding_rows.py); raising it starts a new vector space."""
 
 PROBE = "The quick brown fox jumps over the lazy dog."
-"""A text whose vector tells whether a model is still the same: its name does not (`ollama pull`)."""
+"""A text whose vector shows whether a model is still the same; its name does not (`ollama pull`)."""
 
 RECOGNISED_SECONDS = 300.0
-"""How long a process trusts that a model is still the same before a question looks again."""
+"""How long a process assumes that a model is unchanged before a query checks again."""
 
 SHORTER = 0.75
-"""The share kept of a text that the server found too long, and again of that."""
+"""The share kept, at each retry, of a text that the server finds too long."""
 
 SHORTEST_CHARACTERS = 16
 
 _AT_FAULT = ("refused", "unusable")
-"""Kinds of errors that fewer or shorter texts may help against."""
+"""Kinds of errors that fewer or shorter texts may avoid."""
 
 _STEPS = 1 << 20
 
 
 class TextVector(NamedTuple):
-    """What a model gave for one text: an int8 vector padded to a multiple of 8, or None where it has none for it."""
+    """A model's result for one text: an int8 vector padded to a multiple of 8, or None if it is unusable."""
 
     vector: bytes | None
     dimensions: int = 0
-    """Of the vector, without the padding."""
+    """Length of the vector without the padding."""
     cut: bool = False
     """Whether the end of the text was cut off."""
     refused: RemoteError | None = None
-    """Why the server took the text in no length."""
+    """Why the server rejected the text at any length."""
 
 
 Ask = Callable[[Sequence[str]], list[list[float]]]
 
 
 class RemoteEmbedder:
-    """One configured embedder. `sleep` and `clock` are for whoever counts the seconds differently."""
+    """One configured embedder. `sleep` and `clock` can be replaced in tests."""
 
     def __init__(
         self, config: Config, environ: Mapping[str, str] | None = None, sleep: Callable[[float], None] = time.sleep,
@@ -77,11 +78,11 @@ class RemoteEmbedder:
         self._context_tokens = 0
         self.batch = config.embedding_batch
         self._probe: tuple[float, bytes | None] = (-math.inf, None)
-        """When a question last took `PROBE` along, and the vector it got."""
+        """When a query last sent `PROBE` along, and the vector it got."""
 
     @property
     def id(self) -> str:
-        """Name of the vector space: provider, model, and what is embedded; no address."""
+        """Name of the vector space: provider, model and TEXT_VERSION, without the address."""
         return f"{self.endpoint.name}@{TEXT_VERSION}"
 
     @cached_property
@@ -105,7 +106,7 @@ class RemoteEmbedder:
         return server_of(self.endpoint, key, seconds, self._config.embedding_keep_alive)
 
     def find_model(self) -> int | None:
-        """How many tokens the model reads, if known; raises RemoteError unless server, model and key are there."""
+        """The model's context length in tokens, if known; raises RemoteError if server, model or key is missing."""
         from vault_memory.embedding.model_clients import retry
 
         reads = retry(self._patient.find_model, self._sleep)
@@ -113,7 +114,7 @@ class RemoteEmbedder:
         return reads
 
     def close(self) -> None:
-        """Let the connections go."""
+        """Close the connections."""
         for name in ("_patient", "_quick"):
             if server := self.__dict__.pop(name, None):
                 server.close()
@@ -121,7 +122,7 @@ class RemoteEmbedder:
     # --- passages ------------------------------------------------------------------------------------------------
 
     def embed(self, texts: Sequence[str]) -> list[TextVector]:
-        """Embed passages, in order, trying again while that may help; raises RemoteError when it does not."""
+        """Embed passages, in order, with retries while the server is busy; raises RemoteError."""
         from vault_memory.embedding.model_clients import retry
 
         def ask(some: Sequence[str]) -> list[list[float]]:
@@ -134,7 +135,7 @@ class RemoteEmbedder:
         return [one._replace(cut=cut or one.cut) for one, (_, cut) in zip(found, fitted, strict=True)]
 
     def probe(self) -> bytes:
-        """The vector of the text that tells models apart; raises RemoteError where the model has none."""
+        """The vector of `PROBE`, which identifies the model; raises RemoteError if the model has none."""
         (made,) = self.embed([PROBE])
         if made.vector is None:
             said = f"{self.where} gives no usable vectors with {self.endpoint.model}"
@@ -142,10 +143,10 @@ class RemoteEmbedder:
         return made.vector
 
     def _vectors(self, ask: Ask, texts: Sequence[str], prefix: int) -> list[TextVector]:
-        """Ask for a batch; one that is refused is asked for in halves, until the text at fault is alone.
+        """Embed a batch; if it is refused, retry its halves until the text at fault is isolated.
 
-        That one is cut step by step, but not in its first `prefix` characters, and given up when that does not help
-        either. Later batches are smaller after one that was refused though no text of it is at fault.
+        That text is shortened step by step, never below its first `prefix` characters, and given up if that does not
+        help. If no single text was at fault, the batch was too large, and later ones are smaller.
         """
         try:
             found = ask(texts)
@@ -167,12 +168,12 @@ class RemoteEmbedder:
             raise RemoteError(f"the server gave {len(found)} vectors for {len(texts)} texts", "Is it the right server?")
         return [TextVector(quantised(floats), len(floats)) for floats in found]
 
-    # --- questions -----------------------------------------------------------------------------------------------
+    # --- queries -------------------------------------------------------------------------------------------------
 
     def query(self, text: str) -> tuple[TextVector, bytes | None]:
-        """Embed a question within the deadline; raises RemoteError when it passes, or while the server cools down.
+        """Embed a query within the deadline; raises RemoteError if that passes, or during the server's cool-down.
 
-        Beside it comes the vector of `PROBE`, which goes along every `RECOGNISED_SECONDS`.
+        Also returns the vector of `PROBE`, which is sent along every `RECOGNISED_SECONDS`.
         """
         prompts = [self._query_prefix + text]
         if self._clock() >= self._probe[0] + RECOGNISED_SECONDS:
@@ -191,9 +192,9 @@ class RemoteEmbedder:
 
 
 def fit(text: str, context_tokens: int) -> tuple[str, bool]:
-    """A text cut to what a model surely does not read, and whether it was; with 0 tokens nothing is cut.
+    """Truncate a text to a rough estimate of the model's context; returns it and whether it was cut. 0 means no limit.
 
-    Three characters of ASCII a token, one of any other script: where that cuts too little the server refuses the text.
+    Estimates three ASCII characters per token, one of any other script; if that is too long, the server refuses it.
     """
     if not context_tokens or len(text) <= context_tokens:
         return text, False
@@ -205,9 +206,9 @@ def fit(text: str, context_tokens: int) -> tuple[str, bool]:
 
 
 def quantised(floats: Sequence[float] | None) -> bytes | None:
-    """An int8 vector scaled to its largest component and padded to a multiple of 8; None for what has no direction.
+    """Scale floats to an int8 vector by their largest component, padded to a multiple of 8.
 
-    Raises RemoteError for something other than numbers.
+    Returns None for a vector that is empty, zero or not finite; raises RemoteError if the values are not numbers.
     """
     try:
         if not floats or not all(math.isfinite(x) for x in floats):
@@ -220,24 +221,25 @@ def quantised(floats: Sequence[float] | None) -> bytes | None:
     return scaled([round(x / peak * _STEPS) for x in floats] + [0] * (-len(floats) % 8))
 
 
-# --- its vectors in an index -----------------------------------------------------------------------------------------
+# --- vectors in an index ---------------------------------------------------------------------------------------------
 
 Progress = Callable[[int, int, int], None]
-"""Called with passages done, passages in all, and those embedded by this run."""
+"""Called with passages done, passages in total, and passages embedded by this run."""
 
 Lock = Callable[[], AbstractContextManager[None]]
 
 MIN_COVERAGE = 0.95
-"""From this share of the passages on the space is used for questions; below it the builtin vectors see more."""
+"""Minimum share of passages with vectors for a space to answer queries; below it the builtin vectors cover more."""
 
 SAME_MODEL_COSINE = 0.98
-"""The least cosine of two vectors of one text by one model; other hardware or another batch changes it by far less."""
+"""Below this cosine two vectors of the same text are from different models; other hardware or another batch changes the
+cosine by far less."""
 
 AFTER_MODEL_CHANGE = "`memory doctor --fix` deletes the old vectors, then `memory index` makes new ones."
 
 
 def model_change(store: IndexConnection, space: Space, where: str, vector: bytes, probe: bytes | None) -> str:
-    """How the model at `where` differs from that of `space`, by a vector and by its vector of the known text, or ""."""
+    """How the model at `where` differs from that of `space`, judged by a `vector` and the vector of `PROBE`, or ""."""
     for found in (vector, probe or vector):
         if len(found) != space.width:
             has = f"the index has {space.dimensions} for {space.name}"
@@ -249,9 +251,9 @@ def model_change(store: IndexConnection, space: Space, where: str, vector: bytes
 
 
 def recognise(store: Store, remote: RemoteEmbedder) -> str:
-    """How the server's model differs from the one whose vectors the index has, by the known text, or "".
+    """How the server's model differs from the one that made the index's vectors, judged by `PROBE`, or "".
 
-    Raises RemoteError where it has no vector even for this text.
+    Raises RemoteError if it has no vector even for `PROBE`.
     """
     space = all_spaces(store).get(remote.id)
     vector = remote.probe()
@@ -265,9 +267,9 @@ def recognise(store: Store, remote: RemoteEmbedder) -> str:
 def configured_vector(
     store: View, remote: RemoteEmbedder, text: str, degraded: list[tuple[str, str]]
 ) -> tuple[Space, bytes] | None:
-    """Where a question points in the configured embedder's space of an index, or None.
+    """The query's vector and its space in the index, from the configured embedder; None if it cannot be used.
 
-    `degraded` gets what could not be used, and why.
+    Problems and their reasons are appended to `degraded`.
     """
     space, total = all_spaces(store).get(remote.id), store.totals().passages
     done, without = embedding_rows.count_placed(store, space) if space else (0, 0)
@@ -295,7 +297,7 @@ def configured_vector(
 
 @dataclass
 class BackfillReport:
-    """What one run did, in passages, and how the space stands after it."""
+    """What one run did, in passages, and the state of the space after it."""
 
     embedder: str
     passages: int = 0
@@ -303,15 +305,15 @@ class BackfillReport:
     embedded: int = 0
     from_cache: int = 0
     cut: int = 0
-    """Texts longer than the model reads, embedded without their end."""
+    """Texts longer than the model's context, embedded without their end."""
     unusable: int = 0
-    """Texts found now for which the model has no usable vector (not a number, all zero, refused)."""
+    """Texts found in this run to have no usable vector (not a number, all zero, refused)."""
     without: int = 0
-    """Passages with such a text: they are not asked for again."""
+    """All passages with such a text; they are not requested again."""
     removed: int = 0
     """Vectors deleted because no passage has their text any more."""
     stopped: str | None = None
-    """Why it ended before all was done."""
+    """Why the run ended before all was done."""
     next_step: str = ""
 
     @property
@@ -320,18 +322,18 @@ class BackfillReport:
 
 
 class Backfill:
-    """Fills one store's space of one configured embedder."""
+    """Adds the missing vectors of one configured embedder to one store."""
 
     def __init__(self, store: Store, remote: RemoteEmbedder, lock: Lock) -> None:
         self._store, self._remote, self._lock = store, remote, lock
         self._report = BackfillReport(remote.id)
 
     def run(self, progress: Progress | None = None) -> BackfillReport:
-        """Embed what waits; never raises."""
+        """Embed the waiting passages; RemoteError and BusyError end up in the report."""
         report = self._report
         try:
             self._count()
-            if report.waiting:  # else nothing is asked: a large model takes long to load; questions look by themselves
+            if report.waiting:  # else send nothing: a large model loads slowly, and queries check it themselves
                 self._remote.find_model()
                 if changed := recognise(self._store, self._remote):
                     raise RemoteError(changed, AFTER_MODEL_CHANGE)
@@ -353,7 +355,7 @@ class Backfill:
         return report
 
     def elsewhere(self) -> BackfillReport:
-        """How things stand while another process makes the vectors; nothing is done."""
+        """Report the state while another process makes the vectors; does nothing else."""
         self._count()
         self._report.stopped = "Another `memory index` is embedding already"
         self._report.next_step = "It goes on by itself. When it is done, run `memory index` again for newer notes."
@@ -369,7 +371,7 @@ class Backfill:
         self._report.done, self._report.without = embedding_rows.count_placed(view, space) if space else (0, 0)
 
     def _embed(self, batch: list[embedding_rows.PassageText]) -> None:
-        """Make the vectors that a batch lacks (an earlier one may have had the same texts), and place all of it."""
+        """Make the vectors that a batch lacks (an earlier batch may share texts), and assign them to its passages."""
         report, store, space = self._report, self._store, self._space
         known = embedding_rows.embedding_ids(store, space, [key for _, key, _ in batch]) if space else {}
         new = {key: text for _, key, text in batch if key not in known}
@@ -377,7 +379,7 @@ class Backfill:
         good = {key: one.vector for key, one in made.items() if one.vector is not None}
         bad = made.keys() - good.keys()
         with self._lock(), store.writing():
-            if good:  # the first vectors make the space
+            if good:  # the first vectors create the space
                 dimensions = max(one.dimensions for one in made.values())
                 space = embedding_rows.make_space(store, self._remote.id, dimensions)
             if space:

@@ -1,4 +1,4 @@
-"""Reads which models are configured: provider, model, address, key variable, and the prefixes that a model wants."""
+"""Resolves the configured models: provider, model, address, key variable, and the prefixes that a model expects."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -12,7 +12,7 @@ OLLAMA_MODEL = "nomic-embed-text"
 OLLAMA_PORT = 11434
 
 USUAL_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "ollama": "OLLAMA_API_KEY"}
-"""Where a provider's key is found when the settings name no variable."""
+"""Provider → the variable with its key if the settings name none."""
 
 PREFIXES: Mapping[str, tuple[str, str]] = {
     "nomic-embed-text": ("search_query: ", "search_document: "),
@@ -27,29 +27,29 @@ PREFIXES: Mapping[str, tuple[str, str]] = {
     "embeddinggemma": ("task: search result | query: ", "title: none | text: "),
     "qwen3-embedding": ("Instruct: Given a question, retrieve the notes that answer it\nQuery: ", ""),
 }
-"""Model name → what stands before a question and before a passage, as its makers say. The longest match counts."""
+"""Start of a model name → the prefixes of queries and of passages, as documented by its makers; the longest wins."""
 
 
 class Address(NamedTuple):
-    """A server: its URL without query, and `host:port` for people."""
+    """A server: its URL without the query string, and `host:port` for display."""
 
     url: str
     shown: str
     query: str = ""
-    """What stands behind a `?` and goes with every request: Azure wants `api-version=…`."""
+    """The query string of the URL, sent with every request: Azure requires `api-version=…`."""
 
     @property
     def is_local(self) -> bool:
-        """Whether it is this computer, which no proxy may come between."""
+        """Whether it is this machine, which must not be reached through a proxy."""
         host = urlsplit(self.url).hostname or ""
         return host in ("localhost", "::1", "0.0.0.0") or host.startswith("127.")
 
 
 class Endpoint(NamedTuple):
-    """One configured model: where it is, what it is called, which variable holds its key."""
+    """One configured model: its server, its name and the variable with its key."""
 
     setting: str
-    """The section of the settings that names it: embedding, rerank or reflect."""
+    """The section of the settings it comes from: embedding, rerank or reflect."""
     provider: str
     model: str
     address: Address
@@ -57,24 +57,24 @@ class Endpoint(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Provider and model in one word, `ollama/llama3.2`; no address."""
+        """Provider and model without the address: `ollama/llama3.2`."""
         return f"{self.provider}/{' '.join(self.model.removesuffix(':latest').split())}"
 
     @property
     def where(self) -> str:
-        """The server for people: `ollama at 127.0.0.1:11434`."""
+        """The server for display: `ollama at 127.0.0.1:11434`."""
         return f"{self.provider} at {self.address.shown}"
 
     @property
     def without_it(self) -> str:
-        """How to do without this server."""
+        """The setting that switches this server off, for a next step."""
         return f'set `{self.setting}.provider = "{"builtin" if self.setting == "embedding" else "off"}"`'
 
     def key(self, environ: Mapping[str, str]) -> str:
-        """The key for its server, "" where none is wanted; raises RemoteError for one that is missing."""
+        """The server's key, "" if none is set and none required; raises RemoteError if a required key is missing."""
         variable = self.key_env or USUAL_KEYS.get(self.provider, "")
         key = environ.get(variable, "").strip()
-        # Another address than Anthropic's own may be a gateway on this computer that wants no key.
+        # Any other address may be a local gateway that needs no key.
         is_wanted = bool(self.key_env) or self.address.url.startswith(ANTHROPIC_URL)
         if is_wanted and not key:
             unset = f"${variable}, which should hold the key of {self.where}, is not set"
@@ -83,19 +83,19 @@ class Endpoint(NamedTuple):
 
 
 def embedding_endpoint(config: Config, environ: Mapping[str, str]) -> Endpoint:
-    """The configured embedder; for settings that name one."""
+    """The configured embedder; only for settings that name one."""
     provider, url = config.embedding_provider, config.embedding_url
     to = ollama_address(url, environ) if provider == "ollama" else parse_address(url, None)
     return Endpoint("embedding", provider, config.embedding_model or OLLAMA_MODEL, to, config.embedding_key_env)
 
 
 def rerank_endpoint(config: Config, environ: Mapping[str, str]) -> Endpoint:
-    """The configured reranker; for settings that name one."""
+    """The configured reranker; only for settings that name one."""
     return Endpoint("rerank", "ollama", config.rerank_model, ollama_address(config.rerank_url, environ))
 
 
 def reflect_endpoint(config: Config, environ: Mapping[str, str]) -> Endpoint | None:
-    """The model that is configured to write, or None."""
+    """The model that writes summaries in reflect, or None."""
     provider, url = config.reflect_provider, config.reflect_url
     if provider == "off":
         return None
@@ -104,12 +104,12 @@ def reflect_endpoint(config: Config, environ: Mapping[str, str]) -> Endpoint | N
 
 
 def ollama_address(url: str, environ: Mapping[str, str]) -> Address:
-    """Ollama's server: as set, else $OLLAMA_HOST as ollama itself reads it, else port 11434 here."""
+    """Ollama's server: as set, else $OLLAMA_HOST, parsed as ollama does, else port 11434 on this machine."""
     return parse_address(url or environ.get("OLLAMA_HOST", "").strip().strip("\"'"), OLLAMA_PORT)
 
 
 def parse_address(url: str, bare_port: int | None) -> Address:
-    """Read an address: `http://host` means port 80, a bare `host` `bare_port`, nothing at all this computer."""
+    """Parse an address: `http://host` means port 80, a bare `host` means `bare_port`, no host means this machine."""
     scheme, found, rest = url.partition("://")
     if not found:
         scheme, rest, port = "http", url, bare_port or 80
@@ -123,7 +123,7 @@ def parse_address(url: str, bare_port: int | None) -> Address:
 
 
 def usual_prefixes(model: str) -> tuple[str, str]:
-    """What the model's makers want before a question and before a passage; both empty when nothing is known."""
+    """The prefixes that a model expects before a query and before a passage; both empty if unknown."""
     name = model.rpartition("/")[2].casefold()
     known = [start for start in PREFIXES if name.startswith(start)]
     return PREFIXES[max(known, key=len)] if known else ("", "")

@@ -1,6 +1,6 @@
-"""Asks model servers over HTTP: Ollama through its own client, OpenAI-compatible ones and Anthropic through httpx.
+"""Talks to model servers over HTTP: Ollama through its own client, OpenAI-compatible ones and Anthropic through httpx.
 
-Every failure leaves as a RemoteError without the key. Import this lazily: httpx takes 130 ms, ollama 320 more.
+Every failure is raised as a RemoteError without the key. Import this lazily: httpx takes 130 ms, ollama 320 more.
 """
 
 import json
@@ -19,26 +19,26 @@ from vault_memory.errors import RemoteError
 T = TypeVar("T")
 
 RETRY_SECONDS = (0.5, 1.0, 2.0)
-"""The waits before a request is sent again; a server that asks for more time gets it."""
+"""Delays before each retry; a server that asks for more time gets it."""
 
 LONGEST_RETRY_SECONDS = 30.0
 
 COOL_DOWN_SECONDS = 30.0
-"""A server that failed one question is not asked another for this long."""
+"""How long a server that failed a query is left alone."""
 
 MAX_CHAT_BYTES = 64 * 1024
-"""The longest answer that is read: one of 582 kB once stopped a store for a week."""
+"""Maximum response size: one of 582 kB once blocked a store for a week."""
 
 MAX_CHAT_TOKENS = 3000
-"""Of an answer, thoughts before it included."""
+"""Maximum length of an answer, including reasoning before it."""
 
 CONTEXT_TOKENS = 8192
-"""The context Ollama is asked for: with its default it silently cuts a longer question."""
+"""The context size requested from Ollama, which by default silently truncates longer prompts."""
 
 _BUSY = (408, 425, 429)
-"""Statuses that mean "later", besides all from 500 on."""
+"""Statuses that mean "try later", besides all from 500 up."""
 _REFUSED = (400, 413, 422)
-"""Statuses that refuse this very request, whatever the words: too many texts, or too long a one."""
+"""Statuses that reject this particular request, regardless of the message: too many texts, or one too long."""
 _TOO_LONG = re.compile(
     r"(?:context|model) length|context (?:size|window)|maximum .*(?:length|tokens)"
     r"|(?:input|prompt|text) .*(?:too long|too large|exceed)", re.I,
@@ -53,7 +53,7 @@ Messages = Sequence[Mapping[str, str]]
 def retry(
     ask: Callable[[], T], sleep: Callable[[float], None] = time.sleep, left: Callable[[], float] | None = None
 ) -> T:
-    """Call `ask`, and again while the server is busy, unless the wait would outlast the seconds `left`."""
+    """Call `ask`, with retries while the server is busy, unless a delay would exceed the seconds `left`."""
     for wait in RETRY_SECONDS:
         try:
             return ask()
@@ -66,9 +66,9 @@ def retry(
 
 
 def within(seconds: float, call: Callable[[], T], what: str) -> T:
-    """Call in a thread and wait that long for it; raises RemoteError when the time is up.
+    """Run `call` in a thread; raises RemoteError if it takes longer than `seconds`.
 
-    A client's own timeouts bound each read: a slow name lookup or a trickling answer passes them all.
+    A client's own timeouts bound each read, so a slow name lookup or a trickling response escapes them.
     """
     results: list[T] = []
     raised: list[BaseException] = []
@@ -76,7 +76,7 @@ def within(seconds: float, call: Callable[[], T], what: str) -> T:
     def run() -> None:
         try:
             results.append(call())
-        except BaseException as error:  # handed to whoever waits
+        except BaseException as error:  # raised in the waiting thread
             raised.append(error)
 
     thread = threading.Thread(target=run, daemon=True)
@@ -90,14 +90,14 @@ def within(seconds: float, call: Callable[[], T], what: str) -> T:
 
 
 class CoolDown:
-    """Asks a server for something that cannot wait, and leaves it alone for a while once it has failed."""
+    """Sends urgent requests to a server, and leaves it alone for a while after a failure."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._failure: tuple[float, RemoteError] | None = None
 
     def ask(self, seconds: float, server: "ModelServer", call: Callable[[], T]) -> T:
-        """Call within that many seconds; raises RemoteError, and the same one again while the server cools down."""
+        """Run `call` within `seconds`; raises RemoteError, and the same one again during the cool-down."""
         if self._failure and self._clock() < self._failure[0]:
             raise self._failure[1]
         try:
@@ -112,7 +112,7 @@ class CoolDown:
 
 
 class ModelServer:
-    """One server with one model, asked as OpenAI's are; `seconds` bound each part of a request."""
+    """One server with one model, speaking OpenAI's API; `seconds` bounds each part of a request."""
 
     optional: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "response_format": ("response_format", "json_schema"),
@@ -120,9 +120,9 @@ class ModelServer:
         "temperature": ("temperature",),
         "seed": ("seed",),
     }
-    """Keys of a request that it can do without → the words of a refusal that mean them."""
+    """Optional key of a request → words in an error response that refer to it."""
     shared: ClassVar[str] = ""
-    """The beginning of a path that an address may have as well."""
+    """The start of a path that the configured address may already contain."""
 
     def __init__(self, to: Endpoint, key: str, seconds: float) -> None:
         self.endpoint, self.where = to, to.where
@@ -133,7 +133,7 @@ class ModelServer:
         self._if_no_model = f"Check `{to.setting}.model` and `{to.setting}.url`."
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One vector per text, as the server gives them; raises RemoteError."""
+        """One vector per text, as the server returns them; raises RemoteError."""
         body = {"model": self.endpoint.model, "input": list(texts), "encoding_format": "float"}
         with self.errors():
             rows = sorted(self._post("/embeddings", body)["data"], key=lambda row: int(row["index"]))
@@ -151,8 +151,8 @@ class ModelServer:
             return str(answer["choices"][0]["message"]["content"] or "")
 
     def find_model(self) -> int | None:
-        """How many tokens the model reads, where the server says so; raises RemoteError if either is not there."""
-        # Not every such server lists its models: it is asked for something small.
+        """The model's context length in tokens, if the server reports it; raises RemoteError if either is missing."""
+        # Not every such server lists its models, so send a small request.
         if self.endpoint.setting == "embedding":
             self.embed(["memory"])
         else:
@@ -161,7 +161,7 @@ class ModelServer:
         return None
 
     def _post(self, path: str, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever JSON comes
-        """Send a request, again without what it can do without where it was refused for that; from then on, too."""
+        """Send a request; if an optional key is rejected, resend without it, and leave it out from then on."""
         to = self.endpoint.address
         url = to.url.removesuffix(path).removesuffix(self.shared) + path + (f"?{to.query}" if to.query else "")
         while True:
@@ -175,28 +175,28 @@ class ModelServer:
         return answer.json()
 
     def connect(self) -> Any:  # noqa: ANN401 - each server has another client
-        """The client; the first call makes it and imports its package, so that no deadline pays for that."""
+        """The HTTP client; the first call creates it and imports its package, outside any deadline."""
         if self._client is None:
             address, is_chat = self.endpoint.address, self.endpoint.setting != "embedding"
             self._client = self._new_client(
                 timeout=self._seconds,
                 headers=self._headers() | ({"Accept-Encoding": "identity"} if is_chat else {}),
                 event_hooks={"response": [self._bound]} if is_chat else {},
-                # A redirect could carry notes and key elsewhere; no proxy stands before this computer.
+                # A redirect could carry notes and key elsewhere; a local server must not be reached through a proxy.
                 follow_redirects=False,
                 trust_env=not address.is_local,
-                verify=address.url.startswith("https:"),  # reading the certificates costs 20 ms; plain HTTP has none
+                verify=address.url.startswith("https:"),  # loading certificates costs 20 ms; plain HTTP needs none
             )
         return self._client
 
     def close(self) -> None:
-        """Let the connection go."""
+        """Close the connection."""
         if self._client is not None:
             self._client.close()
             self._client = None
 
     def plain(self, text: object) -> str:
-        """What a server said, on one short line without secrets: it may repeat the key it refuses."""
+        """A server's message on one short line without secrets: it may echo the key that it rejects."""
         line = " ".join(str(text).split())
         return (line.replace(self._key, "…") if self._key else line)[:200]
 
@@ -211,12 +211,12 @@ class ModelServer:
 
     @contextmanager
     def errors(self) -> Iterator[None]:
-        """Turn whatever a client raises into a RemoteError."""
+        """Turn any exception of a client into a RemoteError."""
 
         def error(what: str, step: str, kind: str = "wrong") -> RemoteError:
             return RemoteError(f"{self.where} {what}", step, kind)
 
-        # What was raised is not chained (`from None`): a traceback would print requests with their headers.
+        # The cause is not chained (`from None`): a traceback would print requests with their headers.
         try:
             yield
         except RemoteError:
@@ -238,7 +238,7 @@ class ModelServer:
             raise error("answered with something that cannot be read", "Is this the right address for it?") from None
 
     def _refused(self, status: int, text: str, wait_seconds: float = 0.0) -> RemoteError:
-        """The error for an HTTP status that is not 200."""
+        """The RemoteError for an HTTP error status."""
         if 300 <= status < 400:
             elsewhere = f"{self.where} redirects elsewhere ({status}), which is not followed"
             return RemoteError(elsewhere, "Name the address of the server itself.")
@@ -262,7 +262,7 @@ class OllamaServer(ModelServer):
 
     def __init__(self, to: Endpoint, key: str, seconds: float, keep_alive: str = "") -> None:
         super().__init__(to, key, seconds)
-        # Ollama takes seconds as a number, anything else as a text such as `30m`.
+        # Ollama expects seconds as a number, any other duration as text such as `30m`.
         is_number = re.fullmatch(r"-?\d+(\.\d+)?", keep_alive)
         self._keep_alive = float(keep_alive) if is_number else keep_alive or None
         start = f"Start it with `ollama serve`, check `{to.setting}.url` and $OLLAMA_HOST"
@@ -271,7 +271,7 @@ class OllamaServer(ModelServer):
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         with self.errors():
-            # Without `truncate=False` a text longer than the context would be cut without a word.
+            # Without `truncate=False` a text longer than the context would be cut silently.
             client, model = self.connect(), self.endpoint.model
             answer = client.embed(model, list(texts), truncate=False, keep_alive=self._keep_alive)
             return [list(vector) for vector in answer.embeddings]
@@ -310,7 +310,7 @@ class OllamaServer(ModelServer):
 
 
 class AnthropicServer(ModelServer):
-    """Anthropic's `POST /v1/messages`: the answer is what it hands to a tool that it must use."""
+    """Anthropic's `POST /v1/messages`: the answer is the input of a tool that the model is forced to call."""
 
     optional: ClassVar = {"temperature": ("temperature",)}
     shared: ClassVar = "/v1"
@@ -333,7 +333,7 @@ class AnthropicServer(ModelServer):
 
 
 class _BoundedStream(httpx.SyncByteStream):
-    """An answer of which no more than `MAX_CHAT_BYTES` are read."""
+    """A response body of which at most `MAX_CHAT_BYTES` are read."""
 
     def __init__(self, stream: Any, where: str) -> None:  # noqa: ANN401 - httpx types it for both kinds
         self._stream, self._where = stream, where
@@ -352,7 +352,7 @@ class _BoundedStream(httpx.SyncByteStream):
 
 
 def server_of(to: Endpoint, key: str, seconds: float, keep_alive: str = "") -> ModelServer:
-    """The server that an endpoint names; nothing is sent yet."""
+    """The client for an endpoint's server; sends nothing yet."""
     if to.provider == "ollama":
         return OllamaServer(to, key, seconds, keep_alive)
     return AnthropicServer(to, key, seconds) if to.provider == "anthropic" else ModelServer(to, key, seconds)

@@ -1,1 +1,1 @@
-"""From vault to store: diff, prepare, refresh, rebuild."""
+"""Keeps the index in step with the vault: diff, prepare, update, rebuild."""

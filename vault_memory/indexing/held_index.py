@@ -1,4 +1,4 @@
-"""An index file that stays open between the questions of a process that answers many."""
+"""An index file that a long-running process keeps open between queries."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -18,12 +18,11 @@ if TYPE_CHECKING:
 
 
 class HeldIndex(IndexFile):
-    """An index file held open for one thread that answers many questions, trusted while someone watches the vault.
+    """An index file held open for one thread that answers many queries, trusted while a watcher covers the vault.
 
-    What others did to the index file is noticed at the next question: another file in its place is opened; one that
-    vanished goes on answering from what is held open while it is built anew. `ask_watcher` is asked before each
-    question, and where it does not see every change (None) the vault is looked through; `index_lost` is called when the
-    index is no longer where it was.
+    Each query first checks the file: if it was replaced, the new one is opened; if it is gone, the open one keeps
+    answering while it is rebuilt. `ask_watcher` is called before each query; if it returns None, it may have missed
+    changes and the vault is walked. `index_lost` is called when the file is gone or replaced by one that does not fit.
     """
 
     def __init__(
@@ -36,15 +35,15 @@ class HeldIndex(IndexFile):
         self._identity: tuple[int, int] | None = None
 
     def close(self) -> None:
-        """Close the index that is held open."""
+        """Close the held index."""
         store, self._store = self._store, None
         if store:
-            # Closing tidies up the write-ahead log by its name, and that may be another index's by now.
+            # Closing deletes the write-ahead log by name, which may belong to another index by now.
             store.close(keep_log=locations.identity(self.path) != self._identity)
 
     @contextmanager
     def reading(self, progress: "Progress | None" = None, write: bool = True) -> Iterator[tuple[Store, Freshness]]:
-        """Yield the held index; it is brought up to date first only where the watcher does not see everything."""
+        """Yield the held index; it is updated first only if the watcher may have missed changes."""
         try:
             with schema.mapped_errors(self.path):
                 store = self._current()
@@ -55,33 +54,33 @@ class HeldIndex(IndexFile):
                 with damage_told(store):
                     yield store, self._freshness(store, write)
         except IndexDamagedError:
-            self.close()  # whoever asked has the index built anew
+            self.close()  # the caller rebuilds the index
             raise
 
     def _freshness(self, store: Store, write: bool) -> Freshness:
-        """What the watcher can say of the index, or what a look through the vault found and brought up to date."""
+        """Freshness according to the watcher, else after a walk of the vault and a catch-up."""
         freshness = self._ask_watcher()
         if freshness:
             store.outdated = outdated(store, self.vault.walk()) if freshness.pending else ()
         else:
-            Vault(self.config)  # one that is gone is told as without a daemon
+            Vault(self.config)  # a missing vault raises the same error as without a daemon
             freshness = self.catch_up(store, self.vault.walk(), write)
         if write:
             self.count_uses(store)
         return freshness
 
     def missing(self) -> str:
-        """Why there is no index to answer from at once, or ""."""
+        """Why no index can answer at once, or ""."""
         with schema.mapped_errors(self.path):
             return "" if self._current() else self.unusable()
 
     def _current(self) -> Store | None:
-        """The index as it lies there now, or what is left of it."""
+        """The index at its path now, or the open one if the file is gone."""
         identity = locations.identity(self.path)
         if identity and self._store and not os.path.getsize(self.path):
-            self.close()  # emptied by someone: while it is open nobody can make it anew
+            self.close()  # truncated by someone: nobody can rebuild it while it is open
         if self._store and self._store.is_frozen:
-            self.close()  # by now the disk may have space again
+            self.close()  # the disk may have space again by now
         if identity is None:
             if self._store:
                 self._index_lost()
@@ -90,7 +89,7 @@ class HeldIndex(IndexFile):
             if self._store.meta("fingerprint") == self.fingerprint():
                 return self._store
         elif self._store:
-            self._index_lost()  # it may be an older one: a backup, another computer's
+            self._index_lost()  # it may be an older one, from a backup or another computer
         self.close()
         self._store, _ = self.open()
         self._identity = identity

@@ -1,4 +1,4 @@
-"""One vault's index file: opened, brought up to date, built anew and swapped in, repaired when damaged."""
+"""Opens, updates, rebuilds and repairs one vault's index file."""
 
 import json
 import os
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 CATCH_UP_SECONDS = 1.0
-"""How long a recall may spend on changed notes before it answers from what it has."""
+"""How long a query may spend indexing changed notes before it answers from what it has."""
 
 LOCK_SECONDS = 30.0
 
 
 def outdated(store: Store, walk: Walk) -> tuple[str, ...]:
-    """The notes that are gone, or whose size or times are not those of their row."""
+    """Notes that are gone, or whose size or timestamps differ from their row."""
     return tuple(path for path, row in store.notes().items() if walk.files.get(path) != row.file)
 
 
 @contextmanager
 def damage_told(store: Store) -> Iterator[None]:
-    """Have what cannot be read out of an index's rows be told as damage where the index is damaged.
+    """Turn an error from reading an index's rows into IndexDamagedError if a check finds the index damaged.
 
-    SQLite itself notices only what it stumbles over: a row may just hold something else.
+    SQLite only notices damage in the pages it reads: a row may simply contain something else.
     """
     try:
         yield
@@ -54,22 +54,22 @@ def damage_told(store: Store) -> Iterator[None]:
 
 
 class Freshness(NamedTuple):
-    """How many notes the index was behind when it was asked."""
+    """How far the index was behind at a query: the number of notes `pending`."""
 
     pending: int
     report: "Report | None" = None
-    """What the catch-up did, when there was something to do."""
+    """What the catch-up did, if there was anything to do."""
     unreadable: tuple[str, ...] = ()
-    """Folders and files that could not be looked at: what the index knows of them cannot be checked."""
+    """Folders and files that cannot be read, so that their rows cannot be checked."""
     unwritten: str = ""
-    """Why it could not be brought up to date, where that is no other process at work."""
+    """Why it could not be updated, unless another process was writing."""
 
     @property
     def fresh(self) -> bool:
         return not self.pending
 
     def degraded(self, scopes: Sequence[str]) -> tuple[tuple[str, str], ...]:
-        """What an answer says of the index: rebuilt, not up to date, unreadable parts; with scopes, no paths."""
+        """What an answer reports about the index: rebuilt, not updatable, unreadable parts; with scopes, no paths."""
         why = self.report.rebuilt if self.report else ""
         notes = [("index", f"the index was rebuilt: {why}")] if why not in ("", "there was none") else []
         if self.unwritten:
@@ -82,7 +82,7 @@ class Freshness(NamedTuple):
 
 
 class IndexState(NamedTuple):
-    """The index an answer came from, and what is to be said of it."""
+    """The state of the index an answer came from, and what to report about it."""
 
     fresh: bool
     pending: int
@@ -92,41 +92,41 @@ class IndexState(NamedTuple):
 
 
 def index_state(view: View, freshness: Freshness, scopes: Sequence[str]) -> IndexState:
-    """What an answer out of this index says of it, to an asker who sees these scopes."""
+    """The state that an answer from this index reports to a caller with these scopes."""
     return IndexState(
         freshness.fresh, freshness.pending, view.generation, view.count_notes(), freshness.degraded(scopes)
     )
 
 
 class IndexFile:
-    """One vault's index: `path` is where it lies, `place` "vault" or why it lies elsewhere."""
+    """One vault's index: `path` is its file, `place` is "vault" or the reason why it is elsewhere."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
         self.vault = Vault(config)
         self.path, self.place = locations.index_place(config, self.vault.root)
         self.when_grown: Callable[[Store], None] = lambda store: None
-        """Called under the writer lock when the index has grown or shrunk by a tenth, or was built."""
+        """Called under the writer lock when the index was built, or has grown or shrunk by a tenth."""
         self._last_read = threading.local()
 
     @property
     def state(self) -> IndexState | None:
-        """The index that this thread's last `read` came from."""
+        """The state of the index at this thread's last `read`."""
         return getattr(self._last_read, "state", None)
 
     def close(self) -> None:
-        """Close what is held open (HeldIndex)."""
+        """Close the index if it is held open (HeldIndex)."""
 
     def update(
         self, paths: Collection[str] | None = None, progress: "Progress | None" = None, rebuild: bool = False
     ) -> "Report":
-        """Bring the index up to date, all of it or what is at and below `paths`, or build a new one and swap it in.
+        """Update the index, entirely or at and below `paths`, or with `rebuild` build a new one and swap it in.
 
-        Raises RefusedError when too much would be lost, BusyError when another process keeps writing.
+        Raises RefusedError if too much would be lost, BusyError if another process keeps the writer lock.
         """
         started = time.monotonic()
         if not self.path.exists():
-            # Before its folder is made anew in what may be the place of a drive that is not mounted.
+            # Before the writer lock recreates its folder, perhaps at the mount point of an absent drive.
             walk_diff.refuse_empty(self.path, self.vault, self.vault.walk())
         with schema.mapped_errors(self.path), locations.writer_lock(self.path, LOCK_SECONDS):
             schema.sweep(self.path)
@@ -135,7 +135,7 @@ class IndexFile:
         return report
 
     def relative(self, path: str) -> str:
-        """A path of a note or folder that somebody gave, as `update` takes it; raises RefusedError for one outside."""
+        """Turn a user's path of a note or folder into one for `update`; raises RefusedError if it is outside."""
         absolute = Path(os.path.abspath(path))
         for base in (self.vault.root, self.config.vault):
             if absolute == base or base in absolute.parents:
@@ -148,7 +148,7 @@ class IndexFile:
     def _bring_up_to_date(
         self, paths: Collection[str] | None, progress: "Progress | None", rebuild: str = ""
     ) -> "Report":
-        """Under the writer lock; `rebuild` says why the index is to be built anew in any case."""
+        """Update under the writer lock; a non-empty `rebuild` forces a rebuild and is its reason."""
         from vault_memory.store import embedding_rows
 
         opened, why = (None, rebuild) if rebuild else self.open()
@@ -160,7 +160,7 @@ class IndexFile:
                 walk = self.vault.walk() if paths is None else self.vault.walk_paths(paths)
                 missed = store.notes(walk.covered).keys() - walk.files.keys() if paths is not None else ()
                 if sum(not walk.cannot_tell(path) for path in missed) > walk_diff.LOSS_CAP:
-                    walk = self.vault.walk()  # so many at once are measured against the whole vault (law 7)
+                    walk = self.vault.walk()  # a loss this large is judged against the whole vault (law 7)
                 report = self._apply(store, walk, progress)
                 if journal.is_behind(store, self.vault.root):
                     with store.writing():
@@ -171,14 +171,14 @@ class IndexFile:
             return self._rebuild(self.vault.walk(), f"the index was damaged ({error})", progress)
 
     def unusable(self) -> str:
-        """Why the index must be built anew, or ""."""
+        """Why the index must be rebuilt, or ""."""
         store, why = self.open()
         if store:
             store.close()
         return why
 
     def open(self) -> tuple[Store | None, str]:
-        """The index, or why it cannot be used and must be built anew."""
+        """Open the index, or say why it is unusable and must be rebuilt."""
         schema.refuse_foreign(self.path, self.config.index_path)
         if not self.path.exists():
             return None, "there was none"
@@ -226,14 +226,14 @@ class IndexFile:
                 if why == "asked for" and report.failed:
                     walk_diff.refuse_unread(self.path, [problem.path for problem in report.failed])
                 journal.read_new_lines(store, self.vault.root)
-                # What configured embedders made may have cost hours: all of it that can be read goes over.
+                # Vectors of configured embedders may have taken hours to make: carry over all that can be read.
                 with suppress(VaultMemoryError), Store.opened(self.path) as old, store.writing():
                     embedding_rows.carry_over(store, old)
             schema.swap_in(built, self.path)
             locations.remember(self.vault.root, report.added)
         finally:
             built.unlink(missing_ok=True)
-        # The derived files are kept out of the user's version control; an existing .gitignore is theirs.
+        # Keeps derived files out of the user's version control; an existing .gitignore is left alone.
         file = locations.derived(self.vault.root, ".gitignore")
         if file and file.parent.is_dir() and not file.exists():
             with suppress(OSError), open(file, "x", encoding="utf-8", opener=private) as handle:
@@ -242,7 +242,7 @@ class IndexFile:
         return report
 
     def fingerprint(self) -> str:
-        """What an index's rows depend on besides the notes, folders' scopes too: equal when it can be used (law 9)."""
+        """All that the rows depend on besides the notes, such as folder scopes; an index is usable if equal (law 9)."""
         config, daily = self.config, self.vault.daily
         versions = ";".join(f"{name}={number}" for name, number in schema.VERSIONS.items())
         names = (daily.folder, daily.format, config.bank_folder, config.core_file)
@@ -251,18 +251,18 @@ class IndexFile:
         )
 
     def indexer(self, store: Store) -> "Indexer":
-        from vault_memory.indexing.indexer import Indexer  # lazy: a recall with nothing to catch up needs none of it
+        from vault_memory.indexing.indexer import Indexer  # lazy: not needed by a recall with nothing to catch up
 
         return Indexer(self.vault, store)
 
     def check(self, progress: "Progress | None" = None) -> tuple[str, str]:
-        """The digests of the index, brought up to date, and of a fresh build: equal when all is well.
+        """Update the index; return its digest and that of a fresh build, which are equal if the index is correct.
 
-        Raises BusyError where they differ and notes were saved meanwhile: then that proves nothing.
+        Raises BusyError if they differ but notes were saved meanwhile, which makes the comparison void.
         """
         from vault_memory.store.content_digest import digest
 
-        # Under the lock: no other writer sweeps away the fresh build, and both see the same notes.
+        # Under the lock no other writer deletes the fresh build, and both see the same notes.
         with schema.mapped_errors(self.path), locations.writer_lock(self.path, LOCK_SECONDS):
             schema.sweep(self.path)
             self._bring_up_to_date(None, progress)
@@ -285,9 +285,9 @@ class IndexFile:
 
     @contextmanager
     def reading(self, progress: "Progress | None" = None, write: bool = True) -> Iterator[tuple[Store, Freshness]]:
-        """Open the index after a bounded catch-up with changed notes; builds it when there is none that can be used.
+        """Open the index after a bounded catch-up with changed notes; build it if none is usable.
 
-        With `write=False` what is behind is only counted.
+        With `write=False` pending notes are only counted.
         """
         walk = self.vault.walk()
         report = None
@@ -305,7 +305,7 @@ class IndexFile:
                     yield store, freshness
 
     def ask(self, question: Callable[[Store, Freshness], T], progress: "Progress | None" = None) -> T:
-        """Read from the index; one found to be damaged only now is built anew, and asked again."""
+        """Run a query on the index; if that finds it damaged, rebuild it and run the query again."""
         try:
             with self.reading(progress) as (store, freshness), store.snapshot():
                 return question(store, freshness)
@@ -317,7 +317,7 @@ class IndexFile:
     def read(
         self, question: Callable[[View, Freshness], T], scopes: Sequence[str], progress: "Progress | None" = None
     ) -> T:
-        """Read from the index what these scopes open (all where there are none); `state` is then what it was like."""
+        """Run a query on what these scopes may see (all if empty), and set `state`."""
 
         def within(store: Store, freshness: Freshness) -> T:
             view = store.view(scopes or ALL)
@@ -338,7 +338,7 @@ class IndexFile:
         if not pending:
             return Freshness(unseen, unreadable=tuple(walk.unreadable))
         if not write or store.is_frozen:
-            # A file saved just before it was indexed is only suspected of having changed since.
+            # A file saved just before it was indexed may be unchanged: compare the content.
             changed = [f for f in changes.suspect if self.vault.hash(f.path) != rows[f.path].hash]
             pending += unseen + len(changed) - len(changes.suspect)
             store.outdated = (*(f.path for f in changed), *(row.file.path for row in (*changes.gone, *changes.unseen)))
@@ -347,9 +347,9 @@ class IndexFile:
         walk_diff.refuse_empty(self.path, self.vault, walk)
         held_back = self.vault.filters.unknown if changes.new else ""
         try:
-            # A busy writer never blocks reading: whoever holds the lock is catching up already.
+            # A busy writer never blocks a reader: the lock holder is catching up already.
             with schema.mapped_errors(self.path), locations.writer_lock(self.path, 0):
-                # Only a walk made under the lock tells: another may have indexed a new note since the first one.
+                # Walk again under the lock: another process may have indexed notes since the first walk.
                 walk = self.vault.walk()
                 report = self._apply(store, walk, deadline=time.monotonic() + CATCH_UP_SECONDS)
         except IndexDamagedError:
@@ -366,7 +366,7 @@ class IndexFile:
     def _apply(
         self, store: Store, walk: Walk, progress: "Progress | None" = None, deadline: float = float("inf")
     ) -> "Report":
-        """Bring the index up to date under the writer lock, and note on this device how many notes there are."""
+        """Update the index under the writer lock, and remember the number of notes on this device."""
         report = self.indexer(store).update(walk, progress, deadline)
         if report.has_grown:
             self.when_grown(store)
@@ -375,7 +375,7 @@ class IndexFile:
         return report
 
     def count_uses(self, store: Store) -> None:
-        """Read what is new in the journals; where the index cannot be written now, the next command does it."""
+        """Read new journal lines into the index; if it cannot be written now, a later command does it."""
         if journal.is_behind(store, self.vault.root):
             try:
                 with schema.mapped_errors(self.path), locations.writer_lock(self.path, 0), store.writing():

@@ -1,11 +1,11 @@
-"""Brings the index up to date: a pure diff of the vault against the rows, then the notes in short transactions.
+"""Updates the index: diffs the vault against the rows, then stores the changed notes in short transactions.
 
-How a run goes, and why in this order:
-1. Walk the vault (sizes and times only). A vault that is gone, or suddenly empty, ends the run: it deletes nothing.
-2. Compare with the rows. Size or time differ, or the time is too fresh to be trusted: the note is read and hashed,
-   and the hash decides.
-3. Write new and changed notes first, each whole, and of many all that fit into a moment in one transaction. Delete
-   vanished ones last: a renamed note then finds its embeddings still there, and a run cut short has lost nothing.
+The steps of a run, and the reasons for their order:
+1. Walk the vault (sizes and timestamps only). If it is gone or suddenly empty, the run ends and deletes nothing.
+2. Compare with the rows. If size or time differ, or the time is too recent to be trusted, the note is read and its
+   hash decides.
+3. Write new and changed notes first, each atomically, grouping those stored within a moment into one transaction.
+   Delete vanished ones last: a renamed note then still finds its embeddings, and an interrupted run loses nothing.
 """
 
 import time
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     from vault_memory.store.rows import PreparedNote
 
 WORKERS_FROM = 300
-"""From so many notes on, worker processes earn their start (half a second)."""
+"""The number of new notes from which worker processes are worth their start-up time (half a second)."""
 
 TOGETHER_SECONDS = 0.1
-"""Notes stored within this time share a transaction: a commit costs as much as storing one does, and makes every reader
-look anew at what it had learnt."""
+"""Notes stored within this time share a transaction: a commit costs as much as storing a note, and invalidates every
+reader's cached state."""
 
 Progress = Callable[[int, int, int], None]
-"""Called with notes done, notes to do, passages written."""
+"""Called with notes done, notes in total, passages written."""
 
 
 @dataclass
 class Report:
-    """What one run did; counts are notes unless named otherwise."""
+    """What one run did; counts are of notes unless named otherwise."""
 
     added: int = 0
     modified: int = 0
@@ -54,12 +54,12 @@ class Report:
     seconds: float = 0.0
     pending: int = 0
     has_grown: bool = False
-    """Whether the whole index has grown or shrunk by a tenth since its words were counted."""
+    """Whether the index has grown or shrunk by a tenth since its words were last counted."""
     rebuilt: str = ""
-    """Why the whole index was built anew, or ""."""
+    """Why the whole index was rebuilt, or ""."""
     problems: list[Problem] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
-    """What could not be read this time: files, and folders whose notes are not known."""
+    """Files and folders that could not be read in this run."""
 
     @property
     def changed(self) -> int:
@@ -72,7 +72,7 @@ class Report:
 
 
 class Indexer:
-    """Brings one store into step with one vault."""
+    """Updates one store from one vault."""
 
     def __init__(self, vault: Vault, store: Store) -> None:
         self._vault, self._store = vault, store
@@ -81,14 +81,14 @@ class Indexer:
     def update(
         self, walk: Walk, progress: Progress | None = None, deadline: float = float("inf"), is_load: bool = False
     ) -> Report:
-        """Bring the index up to date with `walk`; stops after `deadline` (time.monotonic) and counts what is pending.
+        """Update the index to match `walk`; stop at `deadline` (time.monotonic) and count what is still pending.
 
-        Raises RefusedError, having changed nothing, when the vault is suddenly empty or mostly gone.
+        Raises RefusedError, having changed nothing, if the vault is suddenly empty or mostly gone.
         """
         started = time.time_ns()
         known, changes = compare(self._store, walk)
         if changes.gone and walk.covered is None:
-            # What moved while a walk was under way, to a place it had looked at, was seen at neither.
+            # A note moved during the walk to a folder already visited was seen at neither place.
             walk = walk.joined(self._vault.walk())
             known, changes = compare(self._store, walk)
         looked_at = sum(is_note_path(file.path) for file in (*changes.new, *changes.suspect))
@@ -100,11 +100,11 @@ class Indexer:
         new_notes = sum(is_note_path(file.path) for file in changes.new)
         left = len(walk.notes) if walk.covered is None else before - gone + new_notes
         refuse_loss(before, left, gone - sum(map(is_note_path, moved_from)))
-        # A load is refused before where settings cannot be read.
+        # A load with unreadable filter settings was refused earlier.
         new = changes.new if is_load or not self._vault.filters.unknown else []
-        report.pending += len(changes.new) - len(new)  # they may be among what is to be left out
+        report.pending += len(changes.new) - len(new)  # they may be among the ignored files
         todo = [*new, *changes.suspect]
-        # With a deadline the start of workers alone would eat up what time there is.
+        # With a deadline, starting workers alone would use up the time.
         ready: Iterator[PreparedNote | None] = iter(())
         if len(new) >= WORKERS_FROM and deadline == float("inf"):
             from vault_memory.indexing.prepare_note import prepare_in_workers
@@ -119,7 +119,7 @@ class Indexer:
                 if progress:
                     progress(done + 1, len(todo), report.passages)
         finally:
-            self._store.commit()  # what is done is done, whatever ended the run
+            self._store.commit()  # keep finished notes, whatever ended the run
         moved = {row.id for row in moved_from.values()}
         for row in changes.gone:
             with self._store.writing():
@@ -132,9 +132,9 @@ class Indexer:
         return report
 
     def load(self, walk: Walk, progress: Progress | None = None) -> Report:
-        """Fill an empty index from scratch, in one transaction: a failed build is thrown away whole.
+        """Fill an empty index in one transaction: a failed build is discarded as a whole.
 
-        Raises VaultError or RefusedError when the vault goes meanwhile, or most of it (law 7).
+        Raises VaultError or RefusedError if the vault, or most of it, vanishes meanwhile (law 7).
         """
         self._together_seconds = float("inf")
         report = self.update(walk, progress, is_load=True)
@@ -145,9 +145,9 @@ class Indexer:
         return report
 
     def replace(self, texts: Mapping[str, bytes | None], without: Collection[int] = ()) -> None:
-        """Index these notes as if they held these texts, those with None as if they were not there.
+        """Index these notes as if they had these texts; None means as if the note did not exist.
 
-        `without` are passages to be left out, by the hashes the journal knows them by.
+        Passages whose journal key is in `without` are left out.
         """
         from vault_memory.indexing.prepare_note import prepare
         from vault_memory.store.journal import passage_key
@@ -165,7 +165,7 @@ class Indexer:
             self._store.grow()
 
     def moved(self, new: list[File], gone: list[NoteRow]) -> dict[str, NoteRow]:
-        """New notes with the content of a vanished one, by new path: moves, not a loss and a gain."""
+        """New path → row of the vanished note with the same content, so that it counts as a move."""
         by_hash = {row.hash: row for row in gone}
         sizes = {row.file.size for row in gone}
         moved: dict[str, NoteRow] = {}
@@ -194,13 +194,13 @@ class Indexer:
                     with self._store.writing(self._together_seconds):
                         rows.touch(self._store, row.id, *file[1:])
                 return
-            # Only now: a recall that looks at a note saved just now, and unchanged, need not know how notes are read.
+            # Imported only here: a recall that finds a recently saved note unchanged does not need the parser.
             from vault_memory.indexing.prepare_note import prepare
 
             ready = prepare(file, data, self._vault)
         with self._store.writing(self._together_seconds):
             self._put(ready, report)
-            self._store.grow()  # in the transaction that makes the change: a run cut short has changed the index too
+            self._store.grow()  # in the same transaction: an interrupted run has changed the index, too
         if not is_note_path(file.path):
             return
         if moved:
@@ -214,14 +214,14 @@ class Indexer:
         try:
             return self._vault.read(file.path)
         except FileNotFoundError:
-            return None  # gone since the walk: no failure, the next run finds it gone
+            return None  # deleted since the walk: not an error, the next run removes it
         except OSError as error:
             report.problems.append(Problem(file.path, 0, f"cannot be read: {error.strerror or error}", "error"))
             report.unread.append(file.path)
             return None
 
     def _put(self, prepared: "PreparedNote", report: Report) -> None:
-        """Store one note and all that comes of it."""
+        """Store one note with everything derived from it."""
         note_id, written = rows.put_note(self._store, prepared, builtin().embed_contexts, self._space)
         if self._has_other_spaces:
             embedding_rows.place_note(self._store, note_id)
@@ -233,7 +233,7 @@ class Indexer:
 
     @cached_property
     def _has_other_spaces(self) -> bool:
-        """Whether configured embedders have vectors in this index, which the same text keeps."""
+        """Whether this index has vectors of configured embedders, which are reused for unchanged text."""
         return len(embedding_rows.all_spaces(self._store)) > 1
 
     @cached_property
@@ -241,7 +241,7 @@ class Indexer:
         return embedding_rows.make_space(self._store, builtin().id, builtin().dimensions)
 
     def _finish(self, started: int, looked_at_all: bool) -> bool:
-        """Note what was looked at; whether the index has grown or shrunk by a tenth."""
-        if looked_at_all:  # else the time stamps of all other files would be trusted from now on
+        """Record the time of a full walk; return whether the index has grown or shrunk by a tenth."""
+        if looked_at_all:  # a partial walk must not make the other files' timestamps trusted
             self._store.set_meta("checked_ns", started)
         return Lexicon(self._store.view(ALL)).refresh(self._store)

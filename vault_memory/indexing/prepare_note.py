@@ -1,10 +1,10 @@
-"""Prepares one note's bytes for the store: parsed, cut, counted, named.
+"""Prepares a note's bytes for the store: parses it, cuts it into passages, counts tokens, collects names.
 
-Passages are made one by one as they are stored: a large note never has all of them in memory.
+Passages are generated one by one as they are stored, so a large note never has all of them in memory.
 
-In a bulk load worker processes prepare notes, with all their passages, while the parent stores them. Plain pipes, not
-multiprocessing: when the parent is killed, a worker reads the end of its input and ends too. Whatever goes wrong with
-workers, the parent does the rest itself.
+In a bulk load, worker processes prepare notes, with all their passages, while the parent stores them. They use plain
+pipes instead of multiprocessing: when the parent is killed, a worker reads the end of its input and exits, too. If
+workers fail, the parent does the rest itself.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ from vault_memory.vault.walk import File
 
 
 def prepare(file: File, data: bytes, vault: Vault) -> PreparedNote:
-    """Parse one note as the vault's settings have it read; never raises, whatever the bytes."""
+    """Parse one note according to the vault's settings; never raises, whatever the bytes."""
     note, daily = vault.parse(file.path, data), vault.daily
     is_note = is_note_path(note.path)
     stem = note.path.removesuffix(".md")
@@ -69,7 +69,7 @@ def prepare(file: File, data: bytes, vault: Vault) -> PreparedNote:
 def _passage_rows(
     note: Note, note_origin: str, day: date | None, is_log: bool, problems: list[Problem]
 ) -> Iterator[PassageRow]:
-    """The note's passages, one after the other; what is amiss is added to `problems`."""
+    """Yield the note's passages; formatting problems are added to `problems`."""
     scope_of, origin_of = scopes.by_line(note), scopes.by_line(note, scopes.BY)
 
     def own_scope(passage: Passage) -> str | None:
@@ -99,7 +99,7 @@ def _passage_rows(
 
 
 def _utterances(note: Note, day: date, problems: list[Problem]) -> dict[int, conversation.Utterance]:
-    """What the lines of a conversation in a log without facts tell, by line."""
+    """The utterances of a conversation in a log without facts, by line number."""
     if len(note.lines) > conversation.MAX_LINES and conversation.speakers(note):
         why = f"a conversation of more than {conversation.MAX_LINES:,} lines: its lines are no facts"
         problems.append(Problem(note.path, 1, why))
@@ -107,33 +107,33 @@ def _utterances(note: Note, day: date, problems: list[Problem]) -> dict[int, con
 
 
 def _claims(fact: retain.RetainFact, day: date | None) -> list[tuple[str, str, str, str, bool, str | None]]:
-    """(subject, slot, value, how, whole, start) of each thing a fact claims; its subject stands before the colon."""
+    """(subject, slot, value, how, whole, start) of each claim of a fact; the subject is what precedes its colon."""
     subject = "&".join(sorted({entities.slug(name) for name in fact.heads}))
     kind, occurred = retain.KINDS[fact.kind], fact.occurred.start if fact.occurred else None
     found = claims.claims(kind, fact.heads, fact.narrative, occurred or day)
     found += claims.denials(kind, fact.heads, fact.narrative)
     found += claims.plans(fact.narrative, day, occurred) if day else ()
     said = [(subject, *claim[:4], claim.start.isoformat() if claim.start else None) for claim in found]
-    if fact.supersedes:  # a new deadline is one from the day it was told, but "from May" holds from May
+    if fact.supersedes:  # a new deadline holds from the day it was stated, but "from May" from May on
         is_date = day and occurred == claims.date_in(fact.narrative, day)
         said.append(("", *claims.replaces(fact.supersedes)[:4], day.isoformat() if day and is_date else None))
     return said
 
 
 NOTES_A_REQUEST = 32
-"""Small enough that the last request keeps nobody waiting."""
+"""Small enough that the last request does not keep the others waiting."""
 
 REQUESTS_AHEAD = 2
-"""So many a worker has in hand, so that it is never idle."""
+"""Requests queued per worker, so that it is never idle."""
 
 LARGEST_NOTE_BYTES = 1_000_000
-"""A larger note is left to the parent, which needs no copy of it."""
+"""A larger note is prepared by the parent, which needs no copy of it."""
 
 MOST_WORKERS = 4
 
 
 def prepare_in_workers(vault: Vault, files: list[File]) -> Iterator[PreparedNote | None]:
-    """Yield each file made ready, in order, or None for one the parent must do; ends early when a worker is lost."""
+    """Yield each prepared note in order, None for one that the parent must do; ends early if a worker is lost."""
     count = min(os.cpu_count() or 1, MOST_WORKERS)
     if count < 2 or not sys.executable:
         return
@@ -143,7 +143,7 @@ def prepare_in_workers(vault: Vault, files: list[File]) -> Iterator[PreparedNote
             workers.append(_Worker(vault))
         batches = [files[i : i + NOTES_A_REQUEST] for i in range(0, len(files), NOTES_A_REQUEST)]
         ahead = min(count * REQUESTS_AHEAD, len(batches))
-        for turn in range(len(batches) + ahead):  # each worker takes its turn, and answers in the order it was asked
+        for turn in range(len(batches) + ahead):  # round-robin: each worker answers in the order of its requests
             if turn >= ahead:
                 yield from workers[(turn - ahead) % count].answer()
             if turn < len(batches):
@@ -156,10 +156,10 @@ def prepare_in_workers(vault: Vault, files: list[File]) -> Iterator[PreparedNote
 
 
 class _Worker:
-    """One child and its two pipes."""
+    """One child process and its two pipes."""
 
     def __init__(self, vault: Vault) -> None:
-        # The working folder may be a vault from anywhere: a pickle.py in it must not be imported (-P, and no "").
+        # The working directory may be an untrusted vault: a pickle.py in it must not be imported (-P, and no "").
         path = [folder for folder in sys.path if folder]
         code = f"import sys; sys.path[:] = {path!r}; from vault_memory.indexing.prepare_note import main; main()"
         self._process = subprocess.Popen(
@@ -174,7 +174,7 @@ class _Worker:
 
     def answer(self) -> list[PreparedNote | None]:
         assert self._process.stdout is not None
-        notes: list[PreparedNote | None] = pickle.load(self._process.stdout)  # our own child wrote it
+        notes: list[PreparedNote | None] = pickle.load(self._process.stdout)  # safe: written by our own child
         return notes
 
     def close(self) -> None:
@@ -187,10 +187,10 @@ class _Worker:
 
 
 def main() -> None:
-    """Serve one parent: its Config first, then lists of files, until the pipe ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the parent decides
+    """Worker process: read the Config, then answer lists of files until the pipe ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
     if hasattr(os, "nice"):
-        os.nice(5)  # the parent, which stores what they make and may be answering questions, comes first
+        os.nice(5)  # the parent, which stores the notes and may be answering queries, has priority
     config: Config = pickle.load(sys.stdin.buffer)
     vault = Vault(config)
     with contextlib.suppress(EOFError, BrokenPipeError):
@@ -199,11 +199,11 @@ def main() -> None:
             notes: list[PreparedNote | None] = []
             for file in files:
                 data = None
-                with contextlib.suppress(OSError):  # the parent says so
+                with contextlib.suppress(OSError):  # the parent reports it
                     data = vault.read(file.path) if file.size <= LARGEST_NOTE_BYTES else None
                 note = None if data is None else prepare(file, data, vault)
                 notes.append(note and note._replace(passages=list(note.passages)))
-            # In one call: one for each small note is mostly its fixed cost.
+            # One call for all: for a small note the fixed cost dominates.
             contexts = [row.context for note in notes if note for row in note.passages]
             vectors = iter(builtin().embed_contexts(contexts))
             for n, note in enumerate(notes):

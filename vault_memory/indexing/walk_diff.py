@@ -1,4 +1,4 @@
-"""What a walk found against what the index knows, and when what it did not see is not gone (law 7)."""
+"""Compares a walk of the vault with the index, and refuses changes that look like an absent vault (law 7)."""
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -14,20 +14,20 @@ from vault_memory.vault.vault import Vault
 from vault_memory.vault.walk import File, Walk
 
 LOSS_CAP = 20
-"""Up to this many notes may vanish in one run without question; more only while at least half of the notes remain."""
+"""Up to this many notes may vanish in one run; more only if at least half of the notes remain."""
 
 RACY_SECONDS = 2.0
-"""A file saved this shortly before it was read may change again within the same time stamp (FAT: 2 s)."""
+"""A file saved this shortly before it was read may change again within the same timestamp (FAT: 2 s)."""
 
 
 class Changes(NamedTuple):
-    """What a walk found against the rows: files to look at, and rows whose file is gone."""
+    """Differences between a walk and the rows: files to examine, and rows whose file is gone."""
 
     new: list[File]
     suspect: list[File]
     gone: list[NoteRow]
     unseen: list[NoteRow]
-    """Rows whose file was not seen where the walk could not look."""
+    """Rows whose file may still exist, where the walk could not read."""
 
     @property
     def notes_gone(self) -> int:
@@ -35,9 +35,9 @@ class Changes(NamedTuple):
 
 
 def diff(walk: Walk, rows: Mapping[str, NoteRow], checked_ns: int) -> Changes:
-    """Compare what a walk saw with what the index knows.
+    """Compare a walk with the index's rows.
 
-    `checked_ns` is when the rows' files were last read: a time stamp close before it proves nothing.
+    `checked_ns` is when the last full run started: a file with a timestamp shortly before that, or later, is suspect.
     """
     racy = checked_ns - int(RACY_SECONDS * 1e9)
     changes = Changes([], [], [], [])
@@ -55,13 +55,13 @@ def diff(walk: Walk, rows: Mapping[str, NoteRow], checked_ns: int) -> Changes:
 
 
 def compare(store: Store, walk: Walk) -> tuple[dict[str, NoteRow], Changes]:
-    """The rows of what a walk covered, and how they differ; what a partial walk looked at is suspect in any case."""
+    """The rows that a walk covers, and how it differs from them; in a partial walk every file is suspect."""
     rows = store.notes(walk.covered)
     return rows, diff(walk, rows, int(store.meta("checked_ns") or 0) if walk.covered is None else 0)
 
 
 def refuse_loss(before: int, now: int, lost: int, knows: Path | None = None) -> None:
-    """Raise RefusedError when a vault looks absent rather than edited; `knows` is the file that says so."""
+    """Raise RefusedError if the vault looks absent rather than edited; `knows` is the file that lists the notes."""
     if before and not now:
         raise RefusedError(
             f"The vault holds no notes, but {before} are known: nothing was deleted.",
@@ -76,7 +76,7 @@ def refuse_loss(before: int, now: int, lost: int, knows: Path | None = None) -> 
 
 
 def refuse_empty(index: Path, vault: Vault, walk: Walk) -> None:
-    """Refuse a walk that found no notes where the index, or this device, knows of some."""
+    """Refuse a walk that found no notes if the index, or this device's record, knows some."""
     if walk.notes:
         return
     refuse_loss(len(_known_notes(index)), 0, 0, index)
@@ -84,7 +84,7 @@ def refuse_empty(index: Path, vault: Vault, walk: Walk) -> None:
 
 
 def refuse_rebuild(index: Path, vault: Vault, walk: Walk, asked_for: bool) -> None:
-    """Refuse a rebuild that would forget notes only because they cannot be seen now."""
+    """Refuse a rebuild that would drop notes only because their folder cannot be read now."""
     refuse_empty(index, vault, walk)
     known = _known_notes(index)
     unseen = sum(map(walk.cannot_tell, known)) if walk.unreadable else 0
@@ -99,7 +99,7 @@ def refuse_rebuild(index: Path, vault: Vault, walk: Walk, asked_for: bool) -> No
 
 
 def refuse_unread(index: Path, unread: Collection[str]) -> None:
-    """Refuse a rebuild that would forget a note only because it cannot be read now."""
+    """Refuse a rebuild that would drop a note only because it cannot be read now."""
     if known := sorted(set(_known_notes(index)).intersection(unread)):
         raise RefusedError(
             f"{known[0]} cannot be read, and the index knows what it says: nothing was deleted.",
@@ -108,7 +108,7 @@ def refuse_unread(index: Path, unread: Collection[str]) -> None:
 
 
 def _known_notes(index: Path) -> list[str]:
-    """The paths of the notes in an index; none where it cannot be read."""
+    """Paths of the notes in an index; empty if it cannot be read."""
     with suppress(VaultMemoryError), Store.opened(index) as store:
         return note_paths(store.view(ALL))
     return []
