@@ -237,7 +237,7 @@ class StaticEmbedder:
         return vectors
 
     def _sum(self, text: str) -> list[int]:
-        """The sum of a text's weighted tokens; each distinct one is read once (a megabyte of brackets costs one row)."""
+        """The sum of a text's weighted tokens; each distinct one is read once (a MB of brackets costs one row)."""
         if len(text) > BLOCK_CHARACTERS:
             self._table.hold()
         counts: Counter[int] = Counter()
