@@ -168,7 +168,7 @@ class HookRun:
         return config
 
     def _update_session(self) -> None:
-        """Record what later hooks and syncs need: that a transcript has grown, what a compaction removed, and so on."""
+        """Record what later hooks and syncs need, such as that a transcript has grown or was compacted."""
         from vault_memory.sessions.ledger import mark_ended, mark_grown
 
         event, session = self.event, self.session

@@ -112,7 +112,7 @@ class ShownSession:
         self.file = self.folder / f"{name}.jsonl" if session else None
 
     def recent_keys(self, turns: int | None = SHOWN_TURNS) -> frozenset[str]:
-        """Return the keys of the passages shown since the last compaction in so many turns, or in all (None)."""
+        """Return the keys of the passages shown since the last compaction, in the last `turns` or in all (None)."""
         found: set[str] = set()
         seen = 0
         for line in self._newest_first():

@@ -71,7 +71,7 @@ class Caller(NamedTuple):
     structured: dict[str, Any] | None = None
 
     def structure(self, **values: Any) -> None:  # noqa: ANN401 - JSON can be anything
-        """Add values to the structured content, with the note of the frame.
+        """Add values to the structured content, with the frame's note.
 
         Claude Code shows its model this instead of the text, so it must lack nothing that the text says.
         """
@@ -145,7 +145,7 @@ def _cut_best(text: str, most: int) -> str:
 
 
 def _fit_remarks(room: int, notes: Sequence[str]) -> str:
-    """Join the remarks, cut to what is certain to fit into so many tokens."""
+    """Join the remarks, cut to what is certain to fit into `room` tokens."""
     text = agent_frame.defused("; ".join(notes))
     if _most_tokens(text) <= room:
         return text

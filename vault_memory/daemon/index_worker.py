@@ -85,7 +85,7 @@ class IndexWorker(threading.Thread):
         return index
 
     def stop(self, seconds: float) -> bool:
-        """End after the current note; return whether the thread ended within so many seconds."""
+        """End after the current note; return whether the thread ended within `seconds`."""
         self._stopping.set()
         self._changes.stop()
         self.join(seconds)
@@ -145,7 +145,7 @@ class IndexWorker(threading.Thread):
 
     def _refresh(self, batch: Batch | None) -> "Report":
         started, config = time.monotonic(), self._settings.current()
-        if self.index_file.config is not config:  # the settings were read again
+        if self.index_file.config is not config:  # the settings were reloaded
             self.index_file = self._open(config)
         index = self.index_file
         report = index.update(batch and list(batch), self._progressed)

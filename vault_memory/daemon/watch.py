@@ -106,7 +106,7 @@ class ChangeQueue:
             self._changed.notify_all()
 
     def wait(self, seconds: float) -> Batch | None:
-        """Return the next batch that is due, pending until `done`; None after so many seconds, or when stopped."""
+        """Return the next batch that is due, pending until `done`; None after `seconds`, or when stopped."""
         until = self._clock() + seconds
         with self._changed:
             while not self._stopped:
@@ -138,7 +138,7 @@ class ChangeQueue:
             self._changed.notify_all()
 
     def settle(self, seconds: float) -> None:
-        """If only a few paths are pending, have them indexed now and wait for that, at most so many seconds.
+        """If only a few paths are pending, have them indexed now and wait for that, for at most `seconds`.
 
         Later events, and retries of failed paths, are not waited for.
         """
@@ -247,7 +247,7 @@ class Watcher(events.FileSystemEventHandler):
         return self._lost_folder or is_another or locations.mounts_below(self._root) != self._mounts
 
     def wait_for_events(self, seconds: float) -> bool:
-        """Wait until every earlier event has been received, at most so many seconds; return whether that is certain.
+        """Wait for at most `seconds` until every earlier event has been received; return whether that is certain.
 
         The event of a note saved within the last millisecond is still on its way through the kernel's queue and three
         threads. So we cause an event of our own, which arrives after all earlier ones, by setting the mode of our

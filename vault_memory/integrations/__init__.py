@@ -1,1 +1,1 @@
-"""What agents need to meet this program: their settings files edited, and put back."""
+"""Installation into agents: editing their settings files, restoring them, and the log of their hooks."""

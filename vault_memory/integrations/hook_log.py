@@ -1,6 +1,6 @@
-"""Writes and reads hook.log: why a hook gave nothing, a line each, in plain words; small, and for its user alone.
+"""Writes and reads hook.log: one line in plain words for each hook without an answer; small, and private to the user.
 
-No line holds what was asked. A log that cannot be written is done without.
+No line contains the prompt. A log that cannot be written is ignored.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ LONGEST_VAULT = 200
 NAME = "hook.log"
 
 FAILED, TOO_LATE, NOTHING_GIVEN = "failed", "too late", "nothing given"
-"""How a hook ended that gave nothing: the last is as it should be."""
+"""How a hook without an answer ended; the last one is normal."""
 
 _LINE = re.compile(
     r"(?P<at>\S+) (?P<who>\S+ \S+) \((?P<vault>.*?)\): (?P<how>failed|too late|nothing given) after [\d.]+ s\. "
@@ -32,7 +32,7 @@ _LINE = re.compile(
 
 
 class Call(NamedTuple):
-    """The words of a hook's command line; `vault` is "" where the vault is to be found."""
+    """The arguments of a hook's command line; `vault` is "" if the vault is not named and must be found."""
 
     agent: str
     event: str
@@ -40,14 +40,14 @@ class Call(NamedTuple):
 
 
 class Log(NamedTuple):
-    """Where one hook says why it gave nothing; `begun` is the monotonic time at which it was called."""
+    """The log of one hook call; `begun` is the monotonic time at which it started."""
 
     call: Call
     begun: float
     environ: Mapping[str, str]
 
     def write(self, why: str, how: str = NOTHING_GIVEN) -> None:
-        """Append a line: when, who asked for what, how it ended and after how long, and why."""
+        """Append a line: time, agent, event and vault, how it ended, after how long, and why."""
         agent, event, vault = self.call
         who = f"{agent[:40]} {event[:40]}{vault and f' ({vault[:LONGEST_VAULT]})'}"
         took = time.monotonic() - self.begun
@@ -58,7 +58,7 @@ class Log(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """A line about what failed: `who` is the agent and its event."""
+    """A logged failure; `who` is the agent and its event."""
 
     at: datetime
     who: str
@@ -67,7 +67,7 @@ class Failure(NamedTuple):
 
 
 def last_failures(vault: str, environ: Mapping[str, str]) -> list[Failure]:
-    """The failures that a vault's hooks told of last, oldest first; none where something else was told after them."""
+    """Return the failures of a vault's hooks since the last line that is not a failure, oldest first."""
     try:
         text = (folder(environ) / NAME).read_text("utf-8", "replace")
     except OSError:
@@ -85,12 +85,12 @@ def last_failures(vault: str, environ: Mapping[str, str]) -> list[Failure]:
 
 
 def folder(environ: Mapping[str, str]) -> Path:
-    """Where hooks keep what is theirs."""
+    """Return the folder of the hooks' files."""
     return Path(startup.user_folder("data", environ)) / "hooks"
 
 
 def explain(error: BaseException) -> str:
-    """What went wrong and what to do about it, as a person would say it."""
+    """Explain in plain words what went wrong and what to do about it."""
     if isinstance(error, VaultMemoryError):
         return f"{str(error).rstrip('.')}. {error.next_step}"
     name = f"{type(error).__name__}: {error}"

@@ -1,6 +1,6 @@
-"""Installs what an agent needs in its files, and uninstalls it: all is looked at first, backed up and recorded.
+"""Installs our entries and scripts in an agent's files and uninstalls them, with checks, backups and records.
 
-An uninstall gives back the text that was there; where the file was changed since, it takes out our entries alone.
+An uninstall restores the original text; if the file was changed since, it removes only our entries.
 """
 
 import contextlib
@@ -31,17 +31,17 @@ MAX_BACKUPS = 50
 _EMPTY = "{}\n"
 
 SEAL = re.compile(r"^(?://|#|<!--) vault-memory sha=([0-9a-f]{12})\b.*\n", re.MULTILINE)
-"""The line by which a file that was written whole is known as ours, and as unchanged."""
+"""The line that marks a file as entirely ours, with a hash that shows whether it was changed."""
 
 SettingValues = Mapping[str, bool | str | list[str]]
-"""What is to be set, by `table.key`."""
+"""Values to set, by `table.key`."""
 
 
 class InstallRecord(NamedTuple):
-    """A file before an install: its text (None for no file), the hash of what the last install wrote ("" where the file
-    was changed before that), and the folders that were made for it.
+    """A file before an install: its text (None for no file), the hash of what the last install wrote ("" if the file
+    had been changed before that), and the folders that were created for it.
 
-    Of the user's own settings also which installs (`claude-code user`) have added to them.
+    For the user's own settings, also the installs (`claude-code user`) that have added to them.
     """
 
     before: str | None
@@ -51,20 +51,20 @@ class InstallRecord(NamedTuple):
 
 
 class FileChange(NamedTuple):
-    """One file's bytes before and after, None for no file; `record` is to be kept with it, None to be dropped."""
+    """One file's bytes before and after, None for no file; `record` is the record to keep, None to delete it."""
 
     file: Path
     before: bytes | None
     after: bytes | None
     record: InstallRecord | None = None
     is_theirs: bool = False
-    """Whether it would be ours as a whole, and a person changed it: then it is left as it is."""
+    """Whether it is a file of our name that is not as we wrote it, and is therefore left alone."""
     vaults: frozenset[str] = frozenset()
-    """The vaults that it named before."""
+    """The vaults that our entries named before."""
     added: tuple[str, ...] = ()
-    """What its owner had added to ours, and goes with it."""
+    """Members that the owner added to our entries, and that are removed with them."""
     others: tuple[str, ...] = ()
-    """What stands under our name and is another program's: it stays."""
+    """Entries under our name that belong to another program and stay."""
 
     @property
     def action(self) -> str:
@@ -75,27 +75,27 @@ class FileChange(NamedTuple):
 
 @dataclass(frozen=True)
 class Installer:
-    """Puts what a target names in place, and takes it away."""
+    """Installs and uninstalls what a target lists."""
 
     target: InstallTarget
     environ: Mapping[str, str]
 
     def install(self) -> list[FileChange]:
-        """What an install would change.
+        """Return what an install would change.
 
-        Raises RefusedError for a file that is not to be touched, ConflictError where another program has our name.
+        Raises RefusedError for a file that must not be touched, ConflictError if another program uses our name.
         """
         settings = [self._add_settings(settings) for settings in self.target.settings]
         return _check_files([*settings, *(self._add_script(script) for script in self.target.scripts)])
 
     def uninstall(self) -> list[FileChange]:
-        """What an uninstall would change; raises like `install`."""
-        # In reverse, for what was made first holds the folders of the rest.
+        """Return what an uninstall would change; raises RefusedError like `install`."""
+        # In reverse, because the record of the first file lists the folders that the others share.
         scripts = [self._drop_script(script) for script in reversed(self.target.scripts)]
         return _check_files([*scripts, *(self._drop_settings(settings) for settings in reversed(self.target.settings))])
 
     def apply(self, changes: Sequence[FileChange]) -> None:
-        """Write the changes; raises ConflictError where a file is not as it was looked at."""
+        """Write the changes; raises ConflictError if a file has changed since it was read."""
         for change in changes:
             if change.before != change.after:
                 self._apply(change)
@@ -105,7 +105,7 @@ class Installer:
         if before is not None:
             self._back_up(file, before)
         record_file, folders = self._record_file(file), self._record(file).folders
-        if record:  # first: an entry without its record could not be taken out exactly
+        if record:  # written first: without its record an entry could not be removed exactly
             missing = [str(place) for place in file.parents if before is None and not place.exists()]
             kept = record._replace(folders=(*record.folders, *missing))._asdict() | {"file": str(file)}
             _write_private(record_file, json.dumps(kept).encode("ascii"))
@@ -114,7 +114,7 @@ class Installer:
             with plain_errors(file):
                 record_file.unlink(missing_ok=True)
         if after is None:
-            with contextlib.suppress(OSError):  # one is gone, or not empty
+            with contextlib.suppress(OSError):  # a folder is gone, or not empty
                 for folder in folders:
                     os.rmdir(folder)
 
@@ -166,14 +166,14 @@ class Installer:
     # --- the user's own settings ---------------------------------------------------------------------------------
 
     def add_settings(self, added: SettingValues, install: str) -> FileChange:
-        """What adds keys (`sessions.tools`) to the user's own settings, for an install of this name."""
+        """Return the change that adds keys (`sessions.tools`) to the user's settings, for an install of this name."""
         change = add_user_settings(self.environ, added)
         others = self._record(change.file).installs
         record = self._next_record(change.file, change.before, change.after, is_first=not others)
         return change._replace(record=record._replace(installs=(*others, install)))
 
     def drop_settings(self, agent: str, install: str) -> list[FileChange]:
-        """What takes an agent that such an install added out again, or gives an unchanged file back with the last."""
+        """Return the change that removes an agent this install added; the last removal restores an unchanged file."""
         file, before = _read(_user_settings(self.environ))
         record = self._record(file)
         if install not in record.installs:
@@ -189,7 +189,7 @@ class Installer:
 
     @property
     def backups(self) -> Path:
-        """Where files lie as they were before a change."""
+        """The folder with copies of files from before each change."""
         return Path(startup.user_folder("data", self.environ)) / "backups"
 
     def _back_up(self, file: Path, data: bytes) -> None:
@@ -203,7 +203,7 @@ class Installer:
         return Path(startup.user_folder("data", self.environ)) / "installed" / f"{name}.json"
 
     def _record(self, file: Path) -> InstallRecord:
-        """What is known of a file that an install changed: nothing but our entries where its record is damaged."""
+        """Return the record of a file that an install changed; if missing or damaged, that of a file with `{}`."""
         try:
             kept = json.loads(self._record_file(file).read_bytes())
             folders, installs = (tuple(kept.get(name, ())) for name in ("folders", "installs"))
@@ -212,14 +212,14 @@ class Installer:
             return InstallRecord(_EMPTY)
 
     def _next_record(self, file: Path, before: bytes | None, after: bytes | None, is_first: bool) -> InstallRecord:
-        """What is to be known of a file after this change; `is_first` where nothing of ours is in it yet."""
-        # What was recorded of it then was never written, or was taken out since.
+        """Return the record of a file after this change; `is_first` if nothing of ours is in it yet."""
+        # With `is_first`, an existing record is of an install that was never written or was removed since.
         first = InstallRecord(None if before is None else _text(file, before), _hash(before))
         record = first if is_first else self._record(file)
         return record._replace(written=_hash(after) if record.written == _hash(before) else "")
 
 
-# --- the user's own settings: of the texts that may be meant the first that reads as it should ------------------------
+# --- the user's own settings: the first candidate text that parses to the wanted values -------------------------------
 
 
 def _user_settings(environ: Mapping[str, str]) -> Path:
@@ -227,7 +227,7 @@ def _user_settings(environ: Mapping[str, str]) -> Path:
 
 
 def add_user_settings(environ: Mapping[str, str], added: SettingValues) -> FileChange:
-    """What adds keys (`sessions.tools`) to the user's own settings; raises RefusedError where it cannot be done."""
+    """Return the change that adds keys (`sessions.tools`) to the user's own settings; raises RefusedError."""
     file, before = _read(_user_settings(environ))
     text = _text(file, before)
     for name, value in added.items():
@@ -237,9 +237,9 @@ def add_user_settings(environ: Mapping[str, str], added: SettingValues) -> FileC
 
 
 def add_setting(text: str, name: str, value: bool | str | list[str]) -> str:
-    """A TOML text with `table.key` set, or with the items that its list lacks; another value there stays.
+    """Return a TOML text with `table.key` set, or with missing items added to its list; any other existing value stays.
 
-    Raises RefusedError where the file's form leaves no place for it.
+    Raises RefusedError if the text's layout does not allow the edit.
     """
     table, _, key = name.partition(".")
     tree = tomllib.loads(text)
@@ -264,7 +264,7 @@ def add_setting(text: str, name: str, value: bool | str | list[str]) -> str:
 
 
 def _drop_item(text: str, name: str, item: str) -> str:
-    """A TOML text without an item of a list; unchanged where that is not written as `add_setting` writes it."""
+    """Return a TOML text without an item of a list; unchanged if the item is not written as by `add_setting`."""
     table, _, key = name.partition(".")
     tree: dict[str, Any] = {}
     with contextlib.suppress(tomllib.TOMLDecodeError):
@@ -280,7 +280,7 @@ def _drop_item(text: str, name: str, item: str) -> str:
 def _first_that_reads(
     candidates: Sequence[str], tree: dict[str, Any], table: str, key: str, value: object
 ) -> str | None:
-    """The first text that holds what a TOML tree does, but for this value of `table.key`."""
+    """Return the first candidate that parses to the TOML tree with this value of `table.key`."""
     wanted = tree | {table: tree.get(table, {}) | {key: value}}
     for candidate in candidates:
         with contextlib.suppress(tomllib.TOMLDecodeError):
@@ -290,15 +290,15 @@ def _first_that_reads(
 
 
 def _written(value: Any) -> str:  # noqa: ANN401
-    """A text, a flag or a list of texts as TOML, which writes them as JSON does."""
+    """Format a string, a boolean or a list of strings as TOML, which for these is the same as JSON."""
     return json.dumps(value, ensure_ascii=False)
 
 
-# --- what is installed -----------------------------------------------------------------------------------------------
+# --- installed entries and scripts -----------------------------------------------------------------------------------
 
 
 def find_commands(target: InstallTarget) -> list[Sequence[str]]:
-    """The command lines of ours in an agent's files; a file that cannot be read has none."""
+    """Return our command lines in an agent's files; a file that cannot be read has none."""
     found: list[Sequence[str]] = []
     for settings in target.settings:
         with contextlib.suppress(NotEditableError):
@@ -308,7 +308,7 @@ def find_commands(target: InstallTarget) -> list[Sequence[str]]:
 
 
 def _check_files(changes: list[FileChange]) -> list[FileChange]:
-    """The changes; raises RefusedError for a file that is read-only, or would be parted from its hard links."""
+    """Return the changes; raises RefusedError for a file that is read-only or has several hard links."""
     for file in (change.file for change in changes if change.before not in (None, change.after)):
         with plain_errors(file):
             status = file.stat()
@@ -334,17 +334,17 @@ def _named_vaults(spots: Iterable[Spot]) -> frozenset[str]:
 
 
 def fill_template(name: str, values: Mapping[str, str]) -> str:
-    """A template with its places filled in; what is filled in is not looked at again."""
+    """Return a template with its placeholders replaced; placeholders in the values are not expanded."""
     return re.sub(r"\{\{(\w+)\}\}", lambda place: values[place[1]], template(name).read_text("utf-8"))
 
 
 def seal(text: str, by: str) -> str:
-    """What a comment in a file of ours says: what it holds besides, hashed, and which command made it."""
+    """Return the comment that marks a file as ours: the hash of the text, and the command that made it."""
     return f"vault-memory sha={_short_hash(text)}, made by `{by}`"
 
 
 def is_sealed(text: str) -> bool:
-    """Whether a file is as it was written."""
+    """Whether a file is as we wrote it."""
     found = SEAL.search(text)
     return found is not None and found[1] == _short_hash(text[: found.start()] + text[found.end() :])
 
@@ -356,12 +356,12 @@ def _short_hash(text: str) -> str:
 def _fill_script(script: Script) -> str:
     text = fill_template(script.template, script.values)
     line = f"{seal(text, 'memory install')}: changed by hand, it is left alone."
-    # Markdown begins with its frontmatter, so there it stands at the end.
+    # A Markdown file must begin with its frontmatter, so its seal goes at the end.
     return f"{text}<!-- {line} -->\n" if script.template.endswith(".md") else f"// {line}\n{text}"
 
 
 def is_unchanged(data: bytes) -> bool:
-    """Whether a file of ours is as it was written; what git makes of line ends is no change."""
+    """Whether a file is as we wrote it; line endings converted by git do not count as a change."""
     return is_sealed(data.decode("utf-8", "replace").replace("\r\n", "\n"))
 
 
@@ -369,14 +369,14 @@ def _hash(data: bytes | None) -> str:
     return hashlib.sha256(data or b"").hexdigest()
 
 
-# --- Claude Code's own notes of a project: its folder in the vault, and copies of what it wrote before ---------------
+# --- Claude Code's own notes on a project: their folder in the vault, and copies of earlier ones ---------------------
 
 LARGEST_NOTE_BYTES = 1 << 20
-"""Claude Code reads 25 kB of an index and a topic at a time."""
+"""The largest note that is copied; Claude Code reads 25 kB of an index and a topic at a time."""
 
 
 def notes_folder(place: InstallPlace, config: Config) -> Path:
-    """Where the notes of a place's project go; raises UsageError where it is none, RefusedError for a link."""
+    """Return a project's notes folder in the vault; raises UsageError for no project, RefusedError for a link out."""
     if place.is_user:
         raise UsageError("--auto-memory is for one project.", "Add --scope project, in the project's folder.")
     name = projects.find_project(place.project, config, place.environ).removeprefix("project:")
@@ -390,13 +390,13 @@ def notes_folder(place: InstallPlace, config: Config) -> Path:
 
 
 def usual_folder(place: InstallPlace) -> Path:
-    """Where Claude Code keeps the notes of a place's project unless a setting says otherwise."""
+    """Return where Claude Code keeps the notes of a place's project by default."""
     root = os.path.realpath(projects.git_root(place.project) or place.project)
     return place.claude_folder / "projects" / re.sub(r"[^A-Za-z0-9]", "-", root) / "memory"
 
 
 def copies(source: Path, target: Path) -> list[FileChange]:
-    """What copies the notes below a folder to another, and overwrites none that is there; links are not followed."""
+    """Return the changes that copy the notes below a folder to another, without overwriting or following links."""
     found = []
     for file in sorted(source.rglob("*.md")):
         copy = target / file.relative_to(source)
@@ -405,17 +405,17 @@ def copies(source: Path, target: Path) -> list[FileChange]:
     return found
 
 
-# --- one file, through links and whole -------------------------------------------------------------------------------
+# --- reading and replacing single files ------------------------------------------------------------------------------
 
 
 def _read(named: Path, within: Path | None = None) -> tuple[Path, bytes | None]:
-    """The file that a name leads to, through links, and what it holds; None where there is none.
+    """Follow links and return the real file and its bytes, None if it does not exist.
 
-    Raises RefusedError for what is no plain file, and for one that does not lie `within` the real path of that folder.
+    Raises RefusedError if it is not a regular file, or lies outside the real path of the folder `within`.
     """
     file = Path(os.path.realpath(named))
     if within and not file.is_relative_to(os.path.realpath(within)):
-        # Whoever wrote the repository would choose which file of this computer is changed.
+        # Otherwise the author of a repository could choose which file on this computer is changed.
         what = f"{named} leads out of the project by a link, to {file}: it was not followed."
         raise RefusedError(what, "Delete the link and run again, or install with --scope user.")
     with plain_errors(file):
@@ -423,13 +423,13 @@ def _read(named: Path, within: Path | None = None) -> tuple[Path, bytes | None]:
             mode = file.stat().st_mode
         except FileNotFoundError:
             return file, None
-        if not stat.S_ISREG(mode):  # a pipe would be waited for, and a device may never end
+        if not stat.S_ISREG(mode):  # reading a pipe would block, and a device may never end
             raise RefusedError(f"{file} is not a regular file: it was not touched.", "Move it away, and run again.")
         return file, file.read_bytes()
 
 
 def _text(file: Path, data: bytes | None) -> str:
-    """What a file holds as text, "" for no file; raises RefusedError where that is not UTF-8."""
+    """Decode the bytes of a file, "" for no file; raises RefusedError if they are not UTF-8."""
     try:
         return (data or b"").decode("utf-8")
     except UnicodeDecodeError as error:
@@ -441,19 +441,19 @@ def _encoded(text: str | None) -> bytes | None:
 
 
 def _read_text(named: Path, within: Path | None) -> str:
-    """What a file holds as text, "" where it cannot be read."""
+    """Return the text of a file, "" if it cannot be read."""
     with contextlib.suppress(VaultMemoryError):
         return _text(*_read(named, within))
     return ""
 
 
 def replace_file(file: Path, before: bytes | None, after: bytes | None) -> None:
-    """Put a file as it is to be, None for no file; raises ConflictError where it is not as it was."""
+    """Replace the bytes of a file (None for no file); raises ConflictError if they are not `before` any more."""
     with plain_errors(file):
         file.parent.mkdir(parents=True, exist_ok=True)
         part = file.with_name(f".{file.name}.vault-memory.part")
         with safe_files.one_writer(file.parent):
-            part.unlink(missing_ok=True)  # of a write that was killed
+            part.unlink(missing_ok=True)  # left by a write that was killed
             try:
                 is_done = _replace(file, part, before, after)
             finally:
@@ -464,7 +464,7 @@ def replace_file(file: Path, before: bytes | None, after: bytes | None) -> None:
 
 
 def _replace(file: Path, part: Path, before: bytes | None, after: bytes | None) -> bool:
-    """Put a file as it is to be, by way of a temporary one; returns whether it was as it is said to have been."""
+    """Replace a file by way of a temporary one; return False if its bytes are not `before`."""
     if after is not None:
         safe_files.write_durably(part, after)
     if (file.read_bytes() if file.exists() else None) != before:
@@ -486,7 +486,7 @@ def _write_private(file: Path, data: bytes) -> None:
 
 @contextlib.contextmanager
 def plain_errors(file: Path) -> Iterator[None]:
-    """Raise what is wrong with a file as a sentence for a person."""
+    """Turn low-level errors about a file into messages for the user."""
     try:
         yield
     except NotEditableError as error:

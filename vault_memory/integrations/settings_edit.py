@@ -1,7 +1,7 @@
-"""Edits an agent's settings in place: our entries found, put in, renewed and taken out of a JSON text. Pure.
+"""Edits an agent's settings in place: finds, inserts, updates and removes our entries in a JSON text. Pure.
 
-A settings file is its owner's: indentation, line ends, odd spacing, doubled keys, large numbers and comments stay.
-An entry is known as ours by its command line, of whatever version; members that its owner has added to it are kept.
+The file belongs to its owner: indentation, line endings, odd spacing, duplicate keys, large numbers and comments stay.
+Our entries are recognised by their command line, from any version; members that the owner added to one are kept.
 """
 
 import json
@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 NAME = "vault-memory"
-"""What our MCP server is called in an agent's settings."""
+"""The name of our MCP server in an agent's settings."""
 
 _HOOKS = "hooks"
-"""The array in a group of Claude Code's hooks."""
+"""The key of the array in a group of Claude Code's hooks."""
 
 BOM = "\ufeff"
 
@@ -21,16 +21,16 @@ _SPACES = re.compile(r"[ \t\r\n]*")
 _COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.S)
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
-# Python reads no integer of more than 4,300 digits.
+# Python refuses to parse an integer of more than 4,300 digits.
 _DECODER = json.JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) < 300 else float(digits))
 
 
 class NotEditableError(ValueError):
-    """The text is no JSON, even with comments, or holds something else where ours is to go; says where."""
+    """The text is not JSON, even with comments, or has something else where our entry belongs; it says where."""
 
 
 class Node(NamedTuple):
-    """One value: its text is `text[start:end]`. A member of an object has a `key`, which begins `at` another place."""
+    """A value, whose text is `text[start:end]`. A member of an object has a `key`, which starts `at` its own offset."""
 
     start: int
     end: int
@@ -38,15 +38,15 @@ class Node(NamedTuple):
     at: int
     key: str | None = None
     comma: int = -1
-    """Where the comma behind it stands; -1 for none."""
+    """The offset of the comma after it; -1 for none."""
     children: "tuple[Node, ...]" = ()
     """The members of an object, or the items of an array."""
 
 
 class Document:
-    """A JSON text and its values; comments and a comma behind the last child may stand in it.
+    """A JSON text and its values; comments and trailing commas are allowed.
 
-    Raises NotEditableError for what is no JSON even so.
+    Raises NotEditableError for anything else that is not JSON.
     """
 
     def __init__(self, text: str) -> None:
@@ -65,23 +65,23 @@ class Document:
         self._unit = next((line for line in lines if not line.strip()), "  ")
 
     def find(self, path: Sequence[str]) -> Node | None:
-        """The value at a path of keys; of a doubled key the last counts, as it does for those who read the file."""
+        """Return the value at a path of keys; of duplicate keys the last counts, as for other readers of the file."""
         node: Node | None = self.root
         for key in path:
             node = next((child for child in reversed(node.children) if child.key == key), None) if node else None
         return node
 
     def inside(self, node: Node) -> str:
-        """What stands between the brackets of a container."""
+        """Return the text between the brackets of a container."""
         return self.text[node.start + 1 : node.end - 1]
 
-    # --- read ----------------------------------------------------------------------------------------------------
+    # --- parsing -------------------------------------------------------------------------------------------------
 
     def _at_line(self, at: int, what: str) -> str:
         return f"line {len(_LINE_END.findall(self.text, 0, at)) + 1}: {what}"
 
     def _skip(self, at: int) -> int:
-        """Where the next value or mark begins, behind white space and comments."""
+        """Return the offset of the next value or punctuation mark, after white space and comments."""
         while True:
             spaces = _SPACES.match(self.text, at)
             at = spaces.end() if spaces else at
@@ -119,10 +119,10 @@ class Document:
         if not self.text.startswith(mark, at):
             raise json.JSONDecodeError(what, self.text, at)
 
-    # --- a child put in, renewed, taken out: the text that is left -----------------------------------------------
+    # --- edits, each of which returns the new text ---------------------------------------------------------------
 
     def insert(self, into: Node, value: Any, key: str | None = None) -> str:  # noqa: ANN401
-        """With a last child more in a container: a member with `key` in an object, an item in an array."""
+        """Append a child to a container: a member with `key` to an object, an item to an array."""
         text, name = self.text, "" if key is None else f"{_dump(key)}: "
         if into.children:
             last = into.children[-1]
@@ -137,18 +137,18 @@ class Document:
         return text[: into.start + 1] + new + text[into.start + 1 :]
 
     def replace(self, node: Node, value: Any) -> str:  # noqa: ANN401
-        """With another value in place of one."""
+        """Replace a value."""
         is_spread = _LINE_END.search(self.text, node.start, node.end) is not None
         new = self._spread(value, self._indentation(node.start) if is_spread else None)
         return self.text[: node.start] + new + self.text[node.end :]
 
     def remove(self, container: Node, index: int) -> str:
-        """Without a child, and with one comma less; comments around it stay."""
+        """Remove a child and one comma; comments around it stay."""
         text, child = self.text, container.children[index]
         if not (text[container.start + 1 : child.at] + text[child.end : container.end - 1]).strip():
             return text[: container.start + 1] + text[container.end - 1 :]
         comma = container.children[index - 1].comma if index else container.start
-        # A comment before it may need the end of its line.
+        # A comment before the child may need its line ending.
         start = child.at if text[comma + 1 : child.at].strip() else comma + 1
         if child.comma >= 0:
             between = text[child.end : child.comma]
@@ -157,7 +157,7 @@ class Document:
         return head + text[child.end :]
 
     def _spread(self, value: Any, indent: str | None) -> str:  # noqa: ANN401
-        """A value on lines of its own, further ones indented; on one line where `indent` is None."""
+        """Format a value over several lines, all but the first indented; on one line if `indent` is None."""
         if indent is None:
             return _dump(value)
         return _dump(value, indent=self._unit).replace("\n", self._line_end + indent)
@@ -174,14 +174,14 @@ def _dump(value: Any, **layout: Any) -> str:  # noqa: ANN401
     return json.dumps(value, ensure_ascii=False, **layout)
 
 
-# --- our entries in it -----------------------------------------------------------------------------------------------
+# --- our entries -----------------------------------------------------------------------------------------------------
 
 
 class Entry(NamedTuple):
-    """One object of ours: the member `key` of the object at `path`, or (no key) a hook in a group of the array there.
+    """An object of ours: the member `key` of the object at `path`, or (no key) a hook in a group of the array there.
 
-    A text instead of an object takes the place of another that is there, which comes back when ours goes.
-    `words` gives the command line of one of ours, and none of what is not.
+    A string instead of an object replaces an existing value, which is restored when ours is removed.
+    `words` returns the command line of a value that is ours, and an empty sequence for any other.
     """
 
     path: tuple[str, ...]
@@ -195,9 +195,9 @@ class Entry(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """Where something of ours stands, its command line, and what of its owner's goes with it.
+    """A place where an entry of ours was found, its command line, and the owner's additions that are removed with it.
 
-    What is to be taken out is a child of `container`: for a hook that is alone in its group, the group.
+    The child `place` of `container` is what to remove: for a hook that is alone in its group, the whole group.
     """
 
     entry: Entry
@@ -209,7 +209,7 @@ class Spot(NamedTuple):
 
 
 def is_program(words: Sequence[Any]) -> bool:
-    """Whether a command line runs this program, wherever it was installed."""
+    """Whether a command line runs this program, wherever it is installed."""
     if not words or not all(isinstance(word, str) for word in words):
         return False
     name = re.split(r"[\\/]", words[0])[-1].removesuffix(".exe")
@@ -217,12 +217,12 @@ def is_program(words: Sequence[Any]) -> bool:
 
 
 def find_vault(words: Sequence[str]) -> str:
-    """The vault that a command line names; "" where it is to be found."""
+    """Return the vault that a command line names; "" if it names none."""
     return words[words.index("--vault") + 1] if "--vault" in words[:-1] else ""
 
 
 def find(document: Document, entries: Iterable[Entry]) -> list[Spot]:
-    """Everything of ours where the entries belong."""
+    """Find everything of ours at the places of these entries."""
     found: list[Spot] = []
     for entry in entries:
         holder = document.find(entry.path)
@@ -251,14 +251,14 @@ def _find_hooks(entry: Entry, holder: Node, index: int, group: Node) -> list[Spo
 
 
 def find_foreign(document: Document, entries: Iterable[Entry]) -> list[str]:
-    """What stands under our name and is not ours: `mcpServers.vault-memory`."""
+    """Return entries under our name that are not ours: `mcpServers.vault-memory`."""
     named = (entry for entry in entries if entry.key and not isinstance(entry.value, str))
     found = ((entry, document.find((*entry.path, entry.key or ""))) for entry in named)
     return [entry.label for entry, there in found if there is not None and not entry.words(there.value)]
 
 
 def put(text: str, entries: Iterable[Entry]) -> str:
-    """The text with the entries in it; one that is there is renewed where it stands. Raises NotEditableError."""
+    """Return the text with the entries inserted, or updated in place if they exist. Raises NotEditableError."""
     for entry in entries:
         document = Document(text)
         spots = find(document, [entry])
@@ -271,7 +271,7 @@ def put(text: str, entries: Iterable[Entry]) -> str:
 
 
 def _insert_entry(document: Document, entry: Entry) -> str:
-    """The text with an entry that was not there, and the containers around it that are missing."""
+    """Return the text with a new entry, and with any missing containers around it."""
     into = document.root
     if not isinstance(into.value, dict):
         raise NotEditableError("it is not a JSON object")
@@ -291,15 +291,15 @@ def _insert_entry(document: Document, entry: Entry) -> str:
 
 
 def _renew(document: Document, spot: Spot, value: Mapping[str, Any]) -> str:
-    """The text with each member of ours as it is to be; members that its owner added stay."""
+    """Return the text with our members updated; members that the owner added stay."""
     renewed = spot.node.value | value
     return document.text if renewed == spot.node.value else document.replace(spot.node, renewed)
 
 
 def take(text: str, entries: Sequence[Entry], before: str) -> str:
-    """The text without the entries and the containers that are empty then; raises NotEditableError.
+    """Return the text without the entries and the containers that become empty; raises NotEditableError.
 
-    `before` is the text as it was before ours came.
+    `before` is the text from before our entries were inserted.
     """
     earlier = Document(before)
     for entry in reversed(entries):
@@ -313,7 +313,7 @@ def take(text: str, entries: Sequence[Entry], before: str) -> str:
 
 
 def _take_out(document: Document, spot: Spot, earlier: Document) -> str:
-    """The text without one of ours, or with the text whose place ours took."""
+    """Return the text without an entry of ours, or with the value that it had replaced."""
     if isinstance(spot.entry.value, str):
         was = earlier.find((*spot.entry.path, spot.entry.key or ""))
         if was is not None and not spot.entry.words(was.value):

@@ -1,6 +1,6 @@
-"""Which files each agent reads its settings from, on each system, and what of ours goes into them. Reads none.
+"""The settings files of each agent on each system, and our entries for them. Reads no file's contents.
 
-Places and shapes are those of each program's manual; a test compares them with what the manuals show.
+Paths and formats follow each program's manual; a test compares them with examples from the manuals.
 """
 
 import contextlib
@@ -28,12 +28,12 @@ SCOPES = ("user", "project")
 CLAUDE_CODE_EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "PostCompact", "Stop", "SessionEnd")
 
 TIMEOUT_MARGIN_SECONDS = 8
-"""What Claude Code waits for a hook beyond its own deadline: a machine that wakes up is slow to start Python."""
+"""How long Claude Code waits beyond a hook's own deadline: a computer that is waking up is slow to start Python."""
 
 
 @dataclass(frozen=True)
 class InstallPlace:
-    """For whom it is installed: the user, or a project."""
+    """Where to install: for the user, or in a project."""
 
     scope: str
     project: Path
@@ -45,7 +45,7 @@ class InstallPlace:
 
     @property
     def claude_folder(self) -> Path:
-        """The user's folder of Claude Code."""
+        """The user's Claude Code folder."""
         named = self.environ.get("CLAUDE_CONFIG_DIR", "")
         return Path(named) if os.path.isabs(named) else self.home / ".claude"
 
@@ -54,7 +54,7 @@ class InstallPlace:
         return Path(self.environ.get("HOME") or os.path.expanduser("~"))
 
     def application(self, name: str) -> Path:
-        """The folder in which a desktop program keeps its settings."""
+        """Return the folder in which a desktop program keeps its settings."""
         if sys.platform == "darwin":
             return self.home / "Library" / "Application Support" / name
         if sys.platform == "win32":
@@ -68,21 +68,21 @@ class InstallPlace:
 
 
 class Program(NamedTuple):
-    """What is to be run: the program with the vault it is for; a hook has so many seconds."""
+    """The command line of this program, including the vault, and the time limit of its hooks."""
 
     words: tuple[str, ...]
     hook_seconds: float
 
 
 class SettingsFile(NamedTuple):
-    """A JSON file and what of ours it holds."""
+    """A JSON file and our entries in it."""
 
     file: Path
     entries: Sequence[Entry]
 
 
 class Script(NamedTuple):
-    """A file that is ours as a whole: the template it is made from, and what is filled in."""
+    """A file that is entirely ours: its template and the values to fill in."""
 
     file: Path
     template: str
@@ -90,18 +90,18 @@ class Script(NamedTuple):
 
 
 class InstallTarget(NamedTuple):
-    """All that one agent gets."""
+    """All files to install for one agent."""
 
     settings: tuple[SettingsFile, ...]
     scripts: tuple[Script, ...] = ()
     within: Path | None = None
-    """The project that all of it must lie in, links followed."""
+    """The project that must contain all of them after links are resolved."""
 
 
 def target(agent: str, place: InstallPlace, program: Program, notes: Path | None = None) -> InstallTarget:
-    """What goes where for an agent; raises UsageError where it has no such scope.
+    """Return what to install where for an agent; raises UsageError if the agent does not have this scope.
 
-    `notes` is where Claude Code is to keep its own notes of the project; None leaves that as it is.
+    `notes` is the folder in which Claude Code is to keep its own notes on the project; None does not set it.
     """
     make = {"claude-code": _claude_code, "opencode": _opencode}.get(agent)
     found = make(place, program) if make else InstallTarget((_server_settings(agent, place, program),))
@@ -113,7 +113,7 @@ def target(agent: str, place: InstallPlace, program: Program, notes: Path | None
 
 
 def _server_settings(agent: str, place: InstallPlace, program: Program) -> SettingsFile:
-    """The settings of an agent that takes an MCP server alone."""
+    """Return the settings file of an agent that supports only an MCP server."""
     value = _server_value(program)
     if agent == "vscode":
         folder = place.application("Code") / "User" if place.is_user else place.project / ".vscode"
@@ -144,7 +144,7 @@ def _claude_code(place: InstallPlace, program: Program) -> InstallTarget:
 
 
 def _hooks(program: Program) -> list[Entry]:
-    """Claude Code's hooks."""
+    """Return the entries for Claude Code's hooks."""
     wait = int(program.hook_seconds) + TIMEOUT_MARGIN_SECONDS
     made = []
     for event in CLAUDE_CODE_EVENTS:
@@ -158,9 +158,9 @@ def _hooks(program: Program) -> list[Entry]:
 def _hook_words(hook: Any) -> list[str]:  # noqa: ANN401
     line = hook.get("command") if isinstance(hook, dict) else None
     words: list[str] = []
-    with contextlib.suppress(ValueError):  # a quote without its other half
+    with contextlib.suppress(ValueError):  # an unbalanced quote
         words = shlex.split(line, posix=sys.platform != "win32") if isinstance(line, str) else []
-    if sys.platform == "win32":  # there the quotes around a word are not taken off
+    if sys.platform == "win32":  # non-POSIX splitting keeps the quotes around a word
         words = [word.strip('"') for word in words]
     return words if is_program(words) and words[-3:-1] == ["hook", "claude-code"] else []
 
@@ -179,7 +179,7 @@ def _opencode(place: InstallPlace, program: Program) -> InstallTarget:
 
 
 def _notes_words(value: Any) -> list[str]:  # noqa: ANN401 - settings can hold anything
-    """What names the vault that Claude Code keeps its notes in."""
+    """Return words that name the vault in which Claude Code keeps its notes; none if the folder is not ours."""
     folder = Path(value) if isinstance(value, str) else Path()
     is_ours = folder.parent.parts[-2:] == Path(AGENT_NOTES).parts
     return [NAME, "--vault", str(folder.parents[2])] if is_ours else []
