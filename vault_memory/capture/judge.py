@@ -1,7 +1,7 @@
-"""Captures from sessions: finds statements, admits them, compares them with what is known, and proposes or writes them.
+"""Decides which statements of sessions and logs to keep: scores them and compares them with what is known.
 
-Nothing is remembered but what a person said, and little of it: what was plainly asked to be remembered is written at
-once, everything else waits on the page of proposals for a tick.
+Only what a person said is kept, and little of it. What they asked an agent to remember is written at once; everything
+else waits on the page of proposals for a tick, unless the settings have it written (`job`).
 """
 
 import hashlib
@@ -56,27 +56,27 @@ from vault_memory.write.retain import Bullet
 _DATE = re.compile(r"(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])")
 
 NEWEST_FACTS = 2000
-"""So many of the newest facts of each kind a statement is compared with."""
+"""How many of the newest facts of each kind a statement is compared with."""
 
 REQUEST_WORDS = 6
-"""A request in a log takes so many words: without this limit 10 lines of the sample vault's logs are taken for
-requests, with it 3."""
+"""The maximum number of words of a request in a log, before what to remember: without this limit 10 lines of the sample
+vault's logs are taken for requests, with it 3."""
 
 NAMED_LOGS = 1000
-"""Names are looked for in so many of the newest logs: those of three years are read in half a second."""
+"""How many of the newest logs are searched for names: those of three years are read in half a second."""
 
 GATE_NEAREST, GATE_POOL = 20, 200
-"""So many passages count as what is known of a text; more bit codes are looked at for them (DESIGN.md, §10)."""
+"""How many nearest passages the gate compares a text with, and how many bit codes are examined to find them
+(DESIGN.md, §10)."""
 
 PERSONAL = ("profile", "preferences")
-"""Categories that hold everywhere once they are ticked; the others in the project where they were said."""
+"""Categories that hold everywhere once ticked; the others hold in the project where they were said."""
 
 
 @dataclass(frozen=True)
 class CaptureRequest:
-    """What is asked of a capture; `now` is aware. `since` looks again at all that was said from that day on, and leaves
-    out what was before; `idle_minutes` leaves out the
-    sessions that went on, and the logs that were saved, within so many minutes."""
+    """The options of a capture; `now` is aware. `since` rereads everything from that day on and ignores what is older;
+    `idle_minutes` skips sessions and logs that changed within that many minutes."""
 
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     since: date | None = None
@@ -85,10 +85,11 @@ class CaptureRequest:
 
 
 class CaptureItem(NamedTuple):
-    """One statement that was found, before the daily cap, and what becomes of it.
+    """One statement found, before the daily cap, and the decision on it.
 
-    `session` is the tool's id, `message` the tool's id of the message ("" where its transcript is gone), `source` the
-    citation; `score` the admission's, 0..1; `resembles` cites what decides its `decision`, "" for none.
+    `session` is the tool's id of the session, `message` its id of the message ("" if the transcript is gone), `source`
+    the citation, `score` the admission score (0..1), `resembles` the citation of the known statement that it was
+    compared with, "" for none.
     """
 
     session: str
@@ -108,7 +109,7 @@ class CaptureItem(NamedTuple):
     why: str = ""
     """Why it is not kept: "taken back", "secret", "known", "refused", "score" or "gate"; else ""."""
     replaces: int = 0
-    """What the statement is known by whose place it takes (`statement_key`); 0 for none."""
+    """The key of the statement it replaces (`statement_key`); 0 for none."""
 
     @property
     def is_kept(self) -> bool:
@@ -116,36 +117,36 @@ class CaptureItem(NamedTuple):
 
     @property
     def is_asked_for(self) -> bool:
-        """Whether an agent was asked to remember it; what a log asks for stands in the log already."""
+        """Whether an agent was asked to remember it; a request in a log does not count, being written down already."""
         return self.cue == "request" and bool(self.session)
 
     @property
     def name(self) -> str:
-        """What it is known by: a hash of what it says and in which session or note."""
+        """Its id: a hash of its text and its session or note."""
         return hashlib.blake2b(
             f"{self.source.partition('#')[0]}\0{self.text}".encode("utf-8", "replace"), digest_size=4
         ).hexdigest()
 
     @property
     def bullet(self) -> Bullet:
-        """The fact that it makes, with its citation."""
+        """The fact to write, with its citation."""
         scope = "" if self.scope == GLOBAL else self.scope
         tag = " #fix" if self.category == "cases" else ""
         return Bullet(f"{self.text}{tag} — {self.source}", self.kind, self.entities, scope=scope)
 
 
 class Findings(NamedTuple):
-    """What a capture found; how far it read; and for the log of sessions, where one is kept, each one's days."""
+    """What a capture found, how far it read, and the days of each session if the list of sessions is kept."""
 
     report: "CaptureReport"
     marks: Marks
     days: Sequence[SessionDay] = ()
     names: Mapping[str, str] = {}
-    """Names that stand in logs on several days and have no page, each with a line that holds it."""
+    """Names that occur in logs on several days and have no page, each with a line that contains it."""
 
 
 class Place(NamedTuple):
-    """Where a statement stands: its citation, scope and day, and for a session the tool's id and the message."""
+    """Where a statement was made: citation (`source`), scope, day, and for a session its id and message number."""
 
     source: str
     scope: str
@@ -155,7 +156,7 @@ class Place(NamedTuple):
 
 
 class WrittenFact(NamedTuple):
-    """A fact that a capture wrote, or would: the citation of its bullet, what it says, and in whose place."""
+    """A fact that a capture wrote, or would write: its citation, text, and the fact it replaces (`instead`)."""
 
     source: str
     text: str
@@ -164,9 +165,10 @@ class WrittenFact(NamedTuple):
 
 @dataclass
 class CaptureReport:
-    """What a capture found and did, or would do in a dry run; counts are sessions, logs and items.
+    """What a capture found and did, or would do in a dry run.
 
-    `facts` were written, `proposals` are new on the page, `held` wait for another day, `refused` are gone.
+    `sessions` and `logs` are the numbers read, `pending` transcripts not synced yet. `facts` were written, `proposals`
+    are new on the page, `held` wait for another day, `refused` were refused by the user.
     """
 
     items: list[CaptureItem] = field(default_factory=list)
@@ -183,11 +185,11 @@ class CaptureReport:
     accepted: int = 0
     run: str = ""
     waiting: int = 0
-    """Proposals without an answer, those that are held back too."""
+    """Proposals without an answer, including those held back."""
     page: str = STANDARD.proposals
     """The page of proposals."""
     lost: int = 0
-    """Proposals that are gone from their page though nobody is sure to have refused them."""
+    """Proposals missing from the page that cannot be taken as refused."""
 
     @property
     def written(self) -> list[str]:
@@ -209,7 +211,7 @@ class CaptureReport:
 def find_items(
     index: IndexFile, environ: Mapping[str, str], asked: CaptureRequest, proposed: Sequence[KnownStatement] = ()
 ) -> Findings:
-    """What sessions and logs hold that nobody captured yet; writes no note and no mark."""
+    """Find the statements not captured yet in sessions and logs; writes no note and saves no marks."""
     config = index.config
     synced = sync_transcripts(config, environ)
     report = CaptureReport(pending=synced.pending, problems=list(synced.problems), dry_run=asked.dry_run)
@@ -261,7 +263,7 @@ def find_items(
 def _wanted_sessions(
     growing: Iterable[CapturedSession], transcripts: sources.ToolTranscripts, marks: Marks, config: Config
 ) -> Iterator[CapturedSession]:
-    """The sessions to be captured from; those of projects that are switched off count as read."""
+    """The sessions to capture from; those that the settings or an OFF_FILE exclude are marked as read."""
     skipped = sources.SkippedSessions(config, marks.marked)
     for one in growing:
         if skipped.hold(one.scope, transcripts.folder(one)):
@@ -272,7 +274,7 @@ def _wanted_sessions(
 
 
 def _names_without_page(index: IndexFile, met: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """The names that logs hold on several days, and no note has, each with a line that holds it."""
+    """The names that occur in logs on several days and have no page, each with a line that contains it."""
 
     def find_new(view: View, _: object) -> dict[str, str]:
         names, often = Names(view), {one: at[-1] for one, at in sorted(met.items()) if len(at) >= NAME_DAYS}
@@ -284,7 +286,7 @@ def _names_without_page(index: IndexFile, met: Mapping[str, Sequence[str]]) -> d
 def _days_of(
     session: CapturedSession, done: int, by_tool: Mapping[int, Message], since: date | None
 ) -> Iterator[SessionDay]:
-    """The days on which a session went on after so many messages, each with the time of its first message that day."""
+    """The days of a session's messages after the first `done`, each with the time of its first message that day."""
     title = NO_TITLE if is_off_the_record(session.title) else session.title
     for day in sorted({one.day for one in session.messages if one.number > done and one.day}):
         times = [said.at for said in by_tool.values() if said.day == day and said.at]
@@ -293,12 +295,12 @@ def _days_of(
 
 
 def _spelled(view: View) -> dict[str, str]:
-    """The names of entities, by how they stand in small letters."""
+    """The names of entities, by their case-folded form."""
     return {spelled.casefold(): spelled for spelled in note_queries.spellings(view).values() if len(spelled) > 2}
 
 
 def gate_text(view: View, text: str, turns: Sequence[str]) -> Gating:
-    """The gate's signals for a text beside the passages of `view` that are nearest to it, and the turns before it."""
+    """The gate's signals for a text, given the nearest passages of `view` and the turns before it."""
     own, *before = builtin().embed([text, *turns])
     known: list[float] = []
     if any(own) and (space := embedding_rows.all_spaces(view).get(builtin().id)):
@@ -308,7 +310,7 @@ def gate_text(view: View, text: str, turns: Sequence[str]) -> Gating:
 
 
 class _Judge:
-    """Judges statements, one source after the other."""
+    """Judges the statements of one source after another, each also compared with those kept before it."""
 
     def __init__(
         self, comparer: Comparer, names: Mapping[str, str], config: Config, since: date | None,
@@ -319,7 +321,7 @@ class _Judge:
         self._weights, self._languages = PRESETS[config.capture_preset], config.capture_languages
 
     def of_session(self, session: CapturedSession, done: int) -> list[CaptureItem]:
-        """What a session's user stated after so many messages."""
+        """The statements of a session's user after its first `done` messages."""
         said = [
             SessionTurn(one.number, one.is_user, unquoted(one.text).replace(BREAK, "\n")) for one in session.messages
         ]
@@ -336,7 +338,7 @@ class _Judge:
         return found
 
     def _statements(self, said: Sequence[SessionTurn], done: int) -> list[Statement]:
-        """What a session states: requests by their words, all else by the model where one answers, else by cues."""
+        """A session's statements: requests by their wording, all else by the model if one answers, else by cues."""
         found = find_statements(said, self._languages)
         if self._writer is None or self._writer.is_over:
             return found
@@ -350,7 +352,7 @@ class _Judge:
         return sorted([*(one for one in found if one.is_request), *by_model], key=lambda one: one.message)
 
     def of_log(self, log: CapturedLog, met: Iterable[str]) -> list[CaptureItem]:
-        """What a person stated in a daily log; `met` are names that stand in others."""
+        """The statements in a daily log; `met` are names found in all logs."""
         if not self._is_wanted(log.day):
             return []
         names = {*met, *self._names.values(), *(name for _, line in log.lines for name in names_within(line))}
@@ -365,7 +367,7 @@ class _Judge:
         return not (self._since and day and day < self._since)
 
     def _judge(self, statement: Statement, place: Place, turns: Sequence[bytes]) -> CaptureItem:
-        """What becomes of a statement; `turns` are the vectors of what was said just before it."""
+        """Decide on a statement; `turns` are the vectors of the user's messages just before it."""
         known = [spelled for name, spelled in self._names.items() if _names(statement.text, name)]
         about = tuple(dict.fromkeys([*filter(None, [statement.subject]), *known]))
         kind, category = statement.cue.kind, statement.cue.category
@@ -407,8 +409,10 @@ class _Judge:
         )  # fmt: skip
 
     def _reconsidered(self, statement: Statement, about: Sequence[str], compared: Comparison) -> Comparison:
-        """The comparison as the model sees it, where one answers; not what a person refused, nor that what they ask
-        to be remembered is known."""
+        """The comparison as revised by the model, if one answers.
+
+        It overrules neither a refusal nor a near-identical match, and cannot declare a request to remember as known.
+        """
         near = [one for one in compared.nearest if one.is_about_same(statement.text, about)]
         known = [one.text for one in near]
         is_refused = compared.known is not None and compared.known.is_refused
@@ -430,26 +434,26 @@ class _Judge:
 
 
 def _days_since(known: KnownStatement | None, day: date | None) -> float | None:
-    """How many days before `day` something known was said, where the note that holds it is named by its date."""
+    """How many days before `day` something known was said, by the date in its source; None if it has none."""
     found = _DATE.search(known.source) if known else None
     return float(max(0, (day - date(*map(int, found.groups()))).days)) if day and found else None
 
 
 def _stands_in_a_log(text: str, known: KnownStatement) -> bool:
-    """Whether a note has a statement word for word."""
+    """Whether a note contains a statement word for word."""
     return not (known.is_batch or known.is_refused) and text.split() == known.text.split()
 
 
 def _is_marked(statement: Statement) -> bool:
-    """Whether its words mark it as worth keeping; of what a log says of a name only a wish or a request does: of 92
-    lines of the sample vault's logs 65 are no news."""
+    """Whether its wording marks it as worth keeping. In a log's sentence about a name only a preference or a request
+    does: of 92 lines of the sample vault's logs 65 are no news."""
     if statement.is_of_name and not statement.is_request:
         return statement.cue.name == PREFERENCE.name
     return statement.cue is not ANSWER
 
 
 def _begins_by_asking(statement: Statement) -> bool:
-    """Whether a request of a log stands before what is to be remembered: "noted down" and the like tell of the day."""
+    """Whether a request in a log precedes what to remember: "noted down" after it is just a report of the day."""
     before, _, _ = statement.sentence.casefold().rpartition(statement.text.rstrip(".").casefold())
     return 0 < len(before.split()) <= REQUEST_WORDS
 
@@ -462,7 +466,7 @@ def parse_request(
     since: str | date | None = None, now: str | date | datetime | None = None, dry_run: bool = False,
     idle_minutes: int = 0,
 ) -> CaptureRequest:  # fmt: skip
-    """What is asked of a capture; raises UsageError for a date that cannot be read."""
+    """The options of a capture from their text forms; raises UsageError for an unreadable date."""
     at = request.moment(now)
     day = None if since is None else request.option_days(str(since), "since", at.astimezone().date()).start
     return CaptureRequest(at, day, dry_run, idle_minutes)
