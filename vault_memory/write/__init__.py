@@ -1,1 +1,1 @@
-"""Retain, forget, edit, new notes."""
+"""Writing to the vault: retain, forget, edit, new notes."""

@@ -1,4 +1,4 @@
-"""Compares a new statement with what is known: is it new, said already, an opinion anew, or in an older one's place?"""
+"""Compares a new statement with the known ones: is it new, a repetition, a repeated opinion, or a replacement?"""
 
 import heapq
 import re
@@ -26,30 +26,30 @@ from vault_memory.text.word_classes import denies, grammars, words_of
 CREATE, MERGE, SUPERSEDE, SKIP, SAME = "create", "merge", "supersede", "skip", "same"
 
 SIMILAR, IN_BATCH = 0.7, 0.85
-"""From these cosines (builtin vectors) on two statements are alike enough to be compared, and the same in one batch."""
+"""Builtin cosines from which statements are compared, and from which only names and numbers set them apart."""
 
 NEAREST_COSINE = 0.4
-"""Less near statements are not among the nearest."""
+"""Minimum cosine of the statements in `Comparison.nearest`."""
 
 REPEATED_WORDS, LEAST_REPEATED = 0.4, 3
-"""Of two bans of one batch that share so much of the shorter one's words, closed classes aside, and at least so many,
-the second says the same again; in five labelled sets of sessions no two others do."""
+"""The second of two bans in one batch is a repetition if they share this fraction of the shorter one's content words,
+and at least this many. No other pair in five labelled sets of sessions qualifies."""
 
 NEAREST, NEAREST_COSINES = 3, 20
-"""So many known statements may decide, and of so many the cosines are told."""
+"""How many of the nearest known statements are compared in full, and how many are ranked and reported at all."""
 
 NAME_LENGTH, SAME_LETTERS = 1.8, 5
-"""The length of a word's vector from which it tells as much as a name; its first letters stand for its forms."""
+"""The vector length from which a word is as distinctive as a name, and the prefix that stands for its inflections."""
 
 SLOT_LEAST, SLOT_SHARED, SLOT_ALIKE = 0.25, 0.66, 0.5
-"""Two statements fill one slot that share so much of the weight of the shorter one's words, and of the longer one's,
-numbers and days aside. Among 106 facts of the sample vault and 181 sentences of talk that hold a number or a day it
-takes no statement for another's successor."""
+"""Two statements fill the same slot if their shared words, numbers and days aside, have at least this weight, this
+share of the lighter statement's weight and this share of the heavier one's. Among 106 facts of the sample vault and
+181 conversational sentences with a number or a day, no statement is mistaken for another's successor."""
 
 _LETTERS = {word: letter for letter, word in facts.KINDS.items()}
 _WORD = re.compile(r"[^\W_]{3,}|\d+")
 _NUMBER = re.compile(r"(?<![\w-])\d+(?:[.:,/-]\d+)*(?:[a-z]{1,3}\d{0,2})?(?!\w)")
-_DAY = re.compile(  # of the week, in the languages of capture, and months in English
+_DAY = re.compile(  # weekdays in the languages of capture, and months
     r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|lundis?"
     r"|mardis?|mercredis?|jeudis?|vendredis?|samedis?|dimanches?|lunes|martes|miércoles|jueves|viernes|sábados?"
     rf"|domingos?|(?:segunda|terça|quarta|quinta|sexta)s?|{'|'.join(MONTHS)})\b",
@@ -58,28 +58,29 @@ _DAY = re.compile(  # of the week, in the languages of capture, and months in En
 
 
 class KnownStatement(NamedTuple):
-    """Something that is known or was proposed already, and where; `is_refused` where a person did not want it."""
+    """A known or proposed statement and its source; `is_refused` if a person rejected it."""
 
     text: str
     source: str
     kind: str = "W"
     is_refused: bool = False
     is_batch: bool = False
-    """Whether it was found in this very run, or is a proposal that waits: no note holds it yet."""
+    """Whether it was found in this run or is a pending proposal: no note contains it yet."""
     scope: str = GLOBAL
     slugs: frozenset[str] = frozenset()
-    """Those of the entities it mentions."""
+    """The slugs of the entities it mentions."""
 
     def is_about_same(self, text: str, names: Iterable[str]) -> bool:
-        """Whether it names an entity that a text about these names too, or neither names any."""
+        """Whether it shares an entity with a text about these names, or neither of them names any."""
         own = set(map(slug, names))
         own |= {one for one in self.slugs if _stands_in(one, text)}
         return any(one in self.slugs or _stands_in(one, self.text) for one in own) or not (own or self.slugs)
 
 
 def _repeats(text: str, other: str) -> bool:
-    """Whether a text denies what the other one does, most of it in the same words, with no change and no other number.
-    Who affirms something in the same words may say it of somebody else."""
+    """Whether a text denies the same thing as another, in mostly the same words, without a change or a new number.
+
+    Affirmations do not count: the same words may be about somebody else."""
     words, known = words_of(text), words_of(other)
     one, two = ({word[:SAME_LETTERS] for word in each if len(word) > 2} - _closed_words() for each in (words, known))
     is_changed = any(each.has("changes", words) for each in grammars())
@@ -94,25 +95,25 @@ def _closed_words() -> frozenset[str]:
 
 
 def _stands_in(name: str, text: str) -> bool:
-    """Whether a text holds a name, given as its slug."""
+    """Whether a text contains a name, given as its slug."""
     words = re.escape(name).replace(r"\-", "[ -]")
     return re.search(rf"(?<!\w){words}(?!\w)", text.casefold()) is not None
 
 
 def statement_key(text: str, scope: str) -> int:
-    """What a statement of a scope is known by in the journal, which holds no word of a fact that may be forgotten."""
+    """The key of a statement in the journal, which must not contain the words of a fact that may be forgotten."""
     words = without_citation(text)
     return wording_hash(words if scope == GLOBAL else f"{scope} {words}")
 
 
 def newest_facts(view: View, slugs: Collection[str], limit: int) -> list[KnownFact]:
-    """The newest facts of each kind that mention one of these entities; of all where none is named."""
+    """The newest facts of each kind that mention one of these entities, or of all entities if none is given."""
     kinds = (KINDS.index(word) for word in facts.KINDS.values())
     return [one for kind in kinds for one in note_queries.facts_about(view, slugs, kind, limit)]
 
 
 def known_statement(fact: KnownFact) -> KnownStatement:
-    """A fact as it is compared."""
+    """A fact as a statement to compare with."""
     return KnownStatement(
         without_citation(fact.narrative), fact.source, _LETTERS[KINDS[fact.kind]],
         scope=fact.scope, slugs=fact.slugs,
@@ -120,16 +121,15 @@ def known_statement(fact: KnownFact) -> KnownStatement:
 
 
 class Comparison(NamedTuple):
-    """What is to be done with a new statement, the known one that decides it, and the cosines of the nearest ones,
-    the highest first."""
+    """What to do with a new statement, the known one that decided it, and the cosines of the nearest, highest first."""
 
     decision: str
     known: KnownStatement | None = None
     cosines: tuple[float, ...] = ()
     vector: bytes = b""
-    """The statement's own, in the builtin space."""
+    """The new statement's vector in the builtin space."""
     nearest: tuple[KnownStatement, ...] = ()
-    """The nearest that point in one direction with it at all."""
+    """The nearest known statements with a cosine of at least NEAREST_COSINE."""
 
     @property
     def similarity(self) -> float:
@@ -137,7 +137,7 @@ class Comparison(NamedTuple):
 
 
 class Comparer:
-    """Compares statements with all that is known, which grows as it goes."""
+    """Compares statements with the known ones, to which new ones can be added."""
 
     def __init__(self, known: Iterable[KnownStatement], embedder: StaticEmbedder) -> None:
         self._embedder = embedder
@@ -145,15 +145,15 @@ class Comparer:
         self._vectors = list(embedder.embed([one.text for one in self._known]))
 
     def add(self, statement: KnownStatement, vector: bytes) -> None:
-        """Take a statement with its vector in: what comes after it is compared with it as well."""
+        """Add a statement with its vector, so that later ones are compared with it as well."""
         self._known.append(statement)
         self._vectors.append(vector)
 
     def compare(self, text: str, kind: str, names: Sequence[str], scope: str = "") -> Comparison:
-        """What a statement of a kind about these names says beside what is known.
+        """Compare a statement of a kind about these names with the known ones.
 
-        One of a scope is compared with what all may see who see that scope, and with what a person refused, which can
-        do no more than silence it; without a scope with everything.
+        A scoped statement is compared only with those that everyone in its scope can see, and with those a person
+        refused, which can do no more than suppress it; one without a scope, with all.
         """
         (vector,) = self._embedder.embed([text])
         ranked = self._rank(vector, scope)
@@ -170,7 +170,7 @@ class Comparer:
         return Comparison(CREATE, None, cosines, vector, nearest)
 
     def nearest(self, text: str) -> list[KnownStatement]:
-        """The known statements nearest to a text, the nearest first."""
+        """The known statements nearest to a text, nearest first."""
         (vector,) = self._embedder.embed([text])
         return [known for _, known in self._rank(vector)]
 
@@ -183,7 +183,7 @@ class Comparer:
         return heapq.nlargest(NEAREST_COSINES, pairs, key=lambda pair: pair[0])
 
     def _decide(self, text: str, kind: str, names: Sequence[str], known: KnownStatement, near: float) -> str:
-        """What a known statement makes of a new one; "" where it has no bearing on it."""
+        """The decision that a known statement implies for a new one; "" if it has no bearing on it."""
         if near < SIMILAR:
             return ""
         may_replace = not known.is_refused and known.is_about_same(text, names)
@@ -200,9 +200,9 @@ class Comparer:
         return SKIP if says_nothing_new else ""
 
     def _fills_same_slot(self, text: str, kind: str, known: KnownStatement) -> bool:
-        """Whether two statements say the same but for one number, or the day: "the deadline moved to 10 May".
+        """Whether two statements differ only in one number or the day: "the deadline moved to 10 May".
 
-        What was done on two days was done twice.
+        Experiences in the past tense never do: what was done on two days was done twice.
         """
         if "B" in (kind, known.kind) and date_finder.fact_tense(text.lower().split()) == date_finder.PAST:
             return False
@@ -218,9 +218,9 @@ class Comparer:
         return shared >= SLOT_LEAST and shared >= SLOT_SHARED * least and shared >= SLOT_ALIKE * most
 
     def telling(self, text: str, near: float = 0.0) -> set[str]:
-        """How its names, numbers and other telling words begin: with another one it says something else.
+        """The prefixes of a text's distinctive words (names, numbers, rare words): a new one makes it a new statement.
 
-        Of what is as `near` as IN_BATCH the numbers and names alone.
+        For a text as `near` as IN_BATCH, only the numbers and names.
         """
         found: set[str] = set()
         for place, word in enumerate(_WORD.findall(text)):
@@ -231,7 +231,7 @@ class Comparer:
         return found
 
     def _weights(self, text: str) -> dict[str, float]:
-        """How a text's words begin, each with how much it tells: by its vector's length, a rare word most."""
+        """The prefixes of a text's words with their weights, by vector length: the rarer the word, the higher."""
         found: dict[str, float] = {}
         for word in _WORD.findall(text.casefold()):
             length = self._embedder.word_length(word)

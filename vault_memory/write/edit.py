@@ -1,7 +1,8 @@
-"""One exact edit of a core file: text put at its end, behind a text that stands in it, or in that text's place.
+"""Makes one exact edit to a core file: append text, insert it after an existing text, or replace that text.
 
-Pure: bytes in, bytes out. Byte order mark, line ends and all that is not named stay; what reflect owns is not touched.
-What is out of the asker's scopes does not occur in the file for them, and no edit changes whose a line is.
+Pure: bytes in, bytes out. The byte order mark, line endings and everything not named stay; blocks that reflect owns
+are never touched. Lines outside the caller's scopes do not exist for the caller, and no edit changes the scope or
+origin of a line.
 """
 
 import re
@@ -24,9 +25,9 @@ ACTIONS = (APPEND, REPLACE, INSERT)
 
 @dataclass(frozen=True)
 class EditRequest:
-    """What is to be done to the note `path`: `text` goes to its end, in place of `old`, or behind the line of `old`.
+    """An edit to the note `path`: `text` is appended, replaces `old`, or is inserted after the line of `old`.
 
-    `by` is who wants it, "" for a person.
+    `by` is who requests it, "" for a person.
     """
 
     path: str
@@ -38,7 +39,7 @@ class EditRequest:
 
 @dataclass(frozen=True)
 class EditResult:
-    """What was done, as a unified diff, and the run of undo_history.py that undoes it."""
+    """The change made, as a unified diff, and the run (undo_history.py) that can undo it."""
 
     path: str
     diff: str
@@ -47,7 +48,7 @@ class EditResult:
 
 
 def check(wanted: EditRequest) -> None:
-    """Raise UsageError for an edit that says nothing, or not where."""
+    """Raise UsageError for an edit without a text or a place."""
     if wanted.action not in ACTIONS:
         raise UsageError(f"`{wanted.action}` is not an action.", f"Choose from {', '.join(ACTIONS)}.")
     if wanted.action == APPEND and wanted.old:
@@ -59,22 +60,22 @@ def check(wanted: EditRequest) -> None:
 
 
 def diff(wanted: EditRequest, before: bytes | None, after: bytes, opened: OpenScopes = EVERYTHING) -> str:
-    """The change as a unified diff of what the asker sees."""
+    """The change as a unified diff of the lines that the caller may see."""
     old = seen_lines(wanted.path, before, opened) if before is not None else None
     return difference_of_lines(wanted.path, old, seen_lines(wanted.path, after, opened))
 
 
 def apply_edit(wanted: EditRequest, before: bytes | None, opened: OpenScopes = EVERYTHING) -> bytes:
-    """The note with the edit made by somebody for whom these scopes are open.
+    """The note's bytes after an edit by a caller with access to these scopes.
 
-    Raises UsageError when `old` does not stand exactly once in what they see, or the note is not theirs; ConflictError
-    when it is not UTF-8 or the edit would change what reflect wrote, or whose a line is, or make an agent's fact a
-    person's.
+    Raises UsageError if `old` does not occur exactly once in what they see, or the note is out of their scopes;
+    ConflictError if it is not UTF-8, or the edit would change what reflect wrote or the scope or origin of a line, or
+    pass an agent's fact off as a person's.
     """
     path, data = wanted.path, before or b""
     text, note = decode_utf8(path, data), parse(path, data, opened.layout)
     if opened.scopes and note_scope(note.properties, path, opened.folders) not in opened.scopes:
-        raise UsageError(f"There is no note `{path}`.", "")  # as where there is none in a folder of theirs
+        raise UsageError(f"There is no note `{path}`.", "")  # the same message as for a missing note
     ending = line_ending(text)
     new, old = (value.replace("\r\n", "\n").replace("\n", ending) for value in (wanted.text, wanted.old))
     if wanted.action == APPEND:
@@ -91,7 +92,7 @@ def apply_edit(wanted: EditRequest, before: bytes | None, opened: OpenScopes = E
 
 
 class _LineReading(NamedTuple):
-    """How a line of a note is read."""
+    """A line of a note as parsed: its state, whether reflect owns it, and its scope and origin."""
 
     text: str
     state: int
@@ -105,8 +106,8 @@ def _readings(note: Note, opened: OpenScopes) -> list[_LineReading]:
 
 
 def _refuse_side_effects(wanted: EditRequest, before: bytes, after: bytes, opened: OpenScopes) -> None:
-    """Raise ConflictError where lines that stay would be read otherwise, or what is put in is not for the asker."""
-    below = b"\n\nx"  # as a line that somebody writes below all others
+    """Raise ConflictError if unchanged lines would parse differently, or the caller may not add the new ones."""
+    below = b"\n\nx"  # stands for a line added later at the end of the note
     note, edited = (parse(wanted.path, data + below, opened.layout) for data in (before, after))
     old, new = (_readings(each, opened) for each in (note, edited))
     most = min(len(old), len(new))
@@ -129,20 +130,20 @@ def _refuse_side_effects(wanted: EditRequest, before: bytes, after: bytes, opene
 
 
 def _may_come(gone: list[_LineReading], come: list[_LineReading], opened: OpenScopes) -> bool:
-    """Whether new lines are in an open scope, or lines in place of others are whose those were, and those are open."""
+    """Whether added lines are in an open scope, or replace lines in open scopes without changing scope or origin."""
     if opened.scopes and any(line.access.scope not in opened.scopes for line in gone or come):
         return False
     return not gone or {line.access for line in come} <= {line.access for line in gone}
 
 
 def _of_persons(note: Note) -> set[str]:
-    """The facts that are read as a person's words."""
+    """The narratives of the facts attributed to a person."""
     by_note = provenance.note_origin(note.properties, note.path)
     return {fact.narrative for fact in facts.facts(note, None) if (fact.by or by_note) == provenance.PERSON}
 
 
 def _find_visible(text: str, old: str, hidden: set[int]) -> list[int]:
-    """Where `old` begins without touching a hidden line (counted from 0), to which its line end belongs."""
+    """The offsets of `old` that do not touch a hidden line (0-based); a line includes its ending."""
     starts = [match.start() for match in re.finditer(f"(?={re.escape(old)})", text)]
     ends = list(accumulate(map(len, lines_of(text))))
 

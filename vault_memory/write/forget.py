@@ -1,7 +1,7 @@
-"""Takes one fact, or one list item, out of a note, and not a byte beside it. Pure.
+"""Removes one fact or one list item from a note without changing any other byte. Pure.
 
-Whole lines go, continuation lines with their fact; byte order mark, line ends and the lack of a final newline stay.
-What is left is read back with the parser: a removal after which another line would mean something else is refused.
+Whole lines go, including a fact's continuation lines; the byte order mark, line endings and a missing final newline
+stay. The rest is parsed again: a removal that would change the meaning of another line is refused.
 """
 
 from collections.abc import Iterable
@@ -22,9 +22,9 @@ BY_HAND = "Nothing was written. Take it out of the note by hand."
 
 @dataclass(frozen=True)
 class Removal:
-    """A fact or list item to be taken out of a note: lines `start_line`..`end_line`, which hold `text`.
+    """A fact or list item to remove from a note: lines `start_line`..`end_line`, which contain `text`.
 
-    `key` is what the journal and the index know it by (`journal.passage_key`), `narrative` what the fact says, "" for a
+    `key` identifies it in the journal and the index (`journal.passage_key`), `narrative` is the fact's text, "" for a
     plain list item; `before` and `after` are the note's bytes.
     """
 
@@ -44,7 +44,7 @@ class Removal:
 
     @property
     def wording(self) -> int:
-        """The hash by which the index knows facts of the same words (`fact.wording`)."""
+        """The hash of the fact's wording in the index (`fact.wording`)."""
         return wording_hash(self.narrative)
 
     @property
@@ -55,7 +55,7 @@ class Removal:
 
 @dataclass(frozen=True)
 class ForgetResult:
-    """What was taken out, and where the note as it was is kept (a run of undo_history.py)."""
+    """What was removed, and where the note's earlier bytes are kept (a run of undo_history.py)."""
 
     removal: Removal
     run: str
@@ -64,11 +64,11 @@ class ForgetResult:
 
 
 def removal(path: str, data: bytes, first: int, last: int, layout: Layout = STANDARD) -> Removal:
-    """What forgetting lines `first`..`last` of a note would take out: the whole fact they belong to, or one list item.
+    """What forgetting lines `first`..`last` of a note would remove: the whole fact they belong to, or one list item.
 
-    Raises UsageError when they belong to neither, ConflictError when taking it out would change what is left.
+    Raises UsageError if they are neither, ConflictError if the removal would change the meaning of what is left.
     """
-    decode_utf8(path, data)  # or it is refused
+    decode_utf8(path, data)  # raises if it is not UTF-8
     note = parse(path, data, layout)
     fact = next((fact for fact in retain.facts(note, None) if fact.start_line <= first <= fact.end_line), None)
     if fact and last <= fact.end_line:
@@ -93,15 +93,15 @@ def removal(path: str, data: bytes, first: int, last: int, layout: Layout = STAN
 
 
 def check_text(planned: Removal, said: str | None, as_indexed: bool = False) -> None:
-    """Raise ConflictError unless a removal takes out what it is meant to (None: whatever stands there).
+    """Raise ConflictError unless a removal matches the text it is meant to remove (None: no check).
 
-    What was indexed must be all that goes; what a person says may be a part of it.
+    An indexed text must cover everything removed; a text given by a person may be a part of it.
     """
     meant, found = (
         [" ".join(line.split()) for line in text.splitlines() if line.strip()] for text in (said or "", planned.text)
     )
     is_part = " ".join(meant) in " ".join(found)
-    # A passage may hold more lines than are taken out, and be told without the mark of its list item.
+    # A passage may have more lines than are removed, and may lack the list marker.
     is_same = set(found) <= set(meant) or " ".join(found).endswith(" ".join(meant))
     if meant and not (is_same if as_indexed else is_part):
         raise ConflictError(
@@ -111,7 +111,7 @@ def check_text(planned: Removal, said: str | None, as_indexed: bool = False) -> 
 
 
 def key(note: Note, start_line: int) -> int:
-    """What the journal and the index know a fact or list item by; a long fact goes by its first piece."""
+    """The key of a fact or list item in the journal and the index; a long fact is keyed by its first piece."""
     facts = list(retain.facts(note, None))
     if any(fact.start_line == start_line for fact in facts):
         first = next(found for found in passages(note, facts) if found.start_line == start_line)
@@ -124,7 +124,7 @@ def _cut(note: Note, data: bytes, first: int, last: int) -> Removal:
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     lines = lines_of(text.removeprefix(mark))
     left = "".join(lines[: first - 1] + lines[last:])
-    if not lines[-1].endswith(("\r", "\n")) and last == len(lines):  # a text without a line end at its end still is
+    if not lines[-1].endswith(("\r", "\n")) and last == len(lines):  # the final newline was missing and stays so
         left = left.removesuffix("\n").removesuffix("\r")
     after = (mark + left).encode("utf-8")
     rest = parse(note.path, after, note.layout)

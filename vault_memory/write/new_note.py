@@ -1,6 +1,6 @@
-"""Makes a whole note that an agent wants kept: its frontmatter, its folder and its name; finds the same note.
+"""Composes a new note for an agent: frontmatter, folder and file name; and finds an existing note that it repeats.
 
-The text stays as it was given. It is read back with the parser first: what would hide or own its own lines is refused.
+The text stays as given. It is parsed first: an open comment, code fence or block marker is refused.
 """
 
 import re
@@ -21,18 +21,18 @@ from vault_memory.vault.vault import Vault
 FOLDER = "notes"
 
 MAX_NOTE_CHARS = 100_000
-"""The characters of a note: beyond that it is a document, and belongs into the vault as a file."""
+"""Maximum length of a note; anything longer is a document and should be put into the vault as a file."""
 
 MAX_NAME_CHARS = 60
-"""The characters of a title that go into the file's name."""
+"""Maximum length of the title in the file name."""
 
 _DAY = re.compile(rb"^date: .*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class NewNote:
-    """A note to be made: `by` is who writes it ("" for the vault's own person), `kind` a word like `world`, `scope` for
-    whom it counts ("" for those who may read its folder)."""
+    """A note to create: `by` is its author ("" for the vault's owner), `kind` a word like `world`, `scope` who may see
+    it ("" for those who may read its folder)."""
 
     title: str
     text: str
@@ -44,14 +44,14 @@ class NewNote:
 
 @dataclass(frozen=True)
 class StoredNote:
-    """Where the note was put, and why it cannot be found (yet), or ""."""
+    """The path of the new note, and why it cannot be found (yet), or ""."""
 
     path: str
     warning: str = ""
 
 
 def check(filing: NewNote) -> None:
-    """Raise UsageError for a title or text that makes no note."""
+    """Raise UsageError for a title or text that is not usable as a note."""
     if not " ".join(filing.title.split()) or not entities.slug(filing.title):
         raise UsageError("The title says nothing.", "Give a few words.")
     if not filing.text.strip():
@@ -66,7 +66,7 @@ def check(filing: NewNote) -> None:
 
 
 def path(filing: NewNote, now: datetime, attempt: int = 0) -> str:
-    """`notes/<kind>/<slug>-<day>-<time>.md`; with another attempt another name."""
+    """`notes/<kind>/<slug>-<day>-<time>.md`; each further attempt gives another name."""
     slug = "".join(char if unicodedata.category(char)[0] in "LMN" else " " for char in entities.slug(filing.title))
     name = "-".join(slug.split())[:MAX_NAME_CHARS].strip("-") or "note"
     again = f"-{attempt + 1}" if attempt else ""
@@ -74,7 +74,7 @@ def path(filing: NewNote, now: datetime, attempt: int = 0) -> str:
 
 
 def note(filing: NewNote, now: datetime, folders: Folders = ()) -> bytes:
-    """The note's bytes: flat frontmatter that Obsidian reads, the text, and links to whom it is about."""
+    """The note's bytes: flat frontmatter that Obsidian reads, the text, and links to its entities."""
     title = " ".join(filing.title.split())
     head = [f"title: {_quoted(title)}", f"date: {now:%Y-%m-%d}", f"kind: {filing.kind}"]
     if filing.by:
@@ -96,7 +96,7 @@ def _quoted(text: str) -> str:
 
 
 def find_same(view: View, vault: Vault, filing: NewNote, now: datetime) -> str | None:
-    """The path of a stored note of this view that a new one would only repeat: the same bytes but for its day."""
+    """The path of a stored note in this view that is identical to the new one except for its date, or None."""
     data = note(filing, now, vault.config.folder_scopes)
     for path in note_queries.note_paths(view, FOLDER):
         with suppress(OSError):

@@ -1,6 +1,6 @@
-"""Writes to notes when asked (retain, forget, edit, new notes), and keeps index and journal in step.
+"""Writes to notes on request (retain, forget, edit, new notes), and keeps the index and the journal in step.
 
-How a note is edited stands in retain.py, forget.py, edit.py and new_note.py.
+retain.py, forget.py, edit.py and new_note.py compose the edits.
 """
 
 import re
@@ -38,11 +38,11 @@ T = TypeVar("T")
 _CITED = re.compile(r"forgotten: .*#L(?P<line>\d+)(?:-L\d+)?")
 
 MAX_NOTES_OF_ONE_NAME = 100
-"""Notes of one title in one minute: whoever makes more is in a loop."""
+"""Maximum number of notes with the same title in one minute: a caller that creates more is in a loop."""
 
 
 class NoteWriter:
-    """Writes into the notes of the vault that an index file belongs to."""
+    """Writes to the notes of an index file's vault."""
 
     def __init__(self, index_file: IndexFile) -> None:
         self._index, self.vault = index_file, index_file.vault
@@ -50,7 +50,7 @@ class NoteWriter:
     def retain_once(
         self, bullet: Bullet, today: date, scopes: tuple[str, ...], even_if_similar: bool
     ) -> RetainResult | Comparison:
-        """Retain a fact, or tell of the one in these scopes that says the same, or nearly; of two writers one does."""
+        """Retain a fact, or return its comparison with one in these scopes that says (nearly) the same; atomic."""
         with self._alone():
             compared = self._find(lambda view: retain.compare(view, bullet, today), scopes) or Comparison(CREATE)
             if compared.decision == SAME or (compared.decision in (SKIP, MERGE) and not even_if_similar):
@@ -58,11 +58,11 @@ class NoteWriter:
             return replace(self._retain(bullet, today), resembles=retain.resemblance(compared))
 
     def create_once(self, filing: NewNote, now: datetime, scopes: tuple[str, ...]) -> StoredNote | str:
-        """Make a note and make it searchable, or say which one in these scopes it would only repeat.
+        """Create a note and index it, or return the path of the one in these scopes that it would repeat.
 
-        `now` is local: it names the note. Raises UsageError for one that would say nothing.
+        `now` is local time: it names the note. Raises UsageError for an empty note.
         """
-        with self._alone():  # of two writers at once one writes
+        with self._alone():  # of two concurrent writers, only one writes
             if same := self._find(lambda view: new_note.find_same(view, self.vault, filing, now), scopes):
                 return same
             new_note.check(filing)
@@ -80,7 +80,7 @@ class NoteWriter:
         return None if self._index.unusable() else self._index.read(lambda view, _: question(view), scopes)
 
     def retain(self, bullet: Bullet, day: date) -> RetainResult:
-        """Append a fact to a day's note and make it searchable."""
+        """Append a fact to a day's note and index it."""
         with self._alone():
             known = self._asked(lambda store: retain.resemblance(retain.compare(store.view(ALL), bullet, day)), "")
             done = self._retain(bullet, day)
@@ -93,16 +93,15 @@ class NoteWriter:
         return replace(done, warning=" ".join(filter(None, said)))
 
     def _refuse_unfit(self) -> None:
-        """Raise RefusedError where the index is of another vault, or the notes have vanished."""
+        """Raise RefusedError if the index belongs to another vault, or the notes have vanished."""
         schema.refuse_foreign(self._index.path, self._index.config.index_path)
         walk_diff.refuse_empty(self._index.path, self.vault, self.vault.walk())
 
     def amend(self, wanted: EditRequest, scopes: tuple[str, ...] = ()) -> EditResult:
-        """Make one exact edit in a note, keep the note as it was, and make what it says now searchable.
+        """Make one exact edit in a note, keep its pre-image, and index the result.
 
-        Who is named `scopes` edits, and is told of, only what lies in them.
-
-        Raises UsageError or ConflictError where the edit cannot be made as it was asked for; nothing is written then.
+        With `scopes`, the caller can edit, and sees in the diff, only lines in them. Raises UsageError or ConflictError
+        if the edit cannot be made as requested; nothing is written then.
         """
         opened = OpenScopes(scopes, self._index.config.folder_scopes, self.vault.layout)
 
@@ -119,7 +118,7 @@ class NoteWriter:
 
     @contextmanager
     def _run(self, kind: str) -> Iterator[SavedRun]:
-        """Keep what notes hold before they are written, of two writers one at a time; nothing where that fails."""
+        """Hold the writer lock and yield a run for pre-images; it is dropped if the write fails."""
         run = UndoHistory(self.vault.root).begin(kind)
         with self._alone():
             try:
@@ -129,10 +128,10 @@ class NoteWriter:
                 raise
 
     def forgettable(self, path: str, first: int, last: int, said: str | None = None) -> Removal:
-        """What forgetting these lines of a note would take out; writes nothing.
+        """What forgetting these lines of a note would remove; writes nothing.
 
-        `said` is what they are meant to say, "" what the index had there; ConflictError where they say something else.
-        Raises UsageError for lines that are neither a fact nor a list item, RefusedError for a way out of the vault.
+        `said` is their expected text, "" for the text in the index; raises ConflictError if they say something else,
+        UsageError if they are neither a fact nor a list item, RefusedError for a path outside the vault.
         """
         found = self.vault.locate(path)
         data = read_current(self.vault, found) if found else None
@@ -146,7 +145,7 @@ class NoteWriter:
         return planned
 
     def _refuse_outdated(self, planned: Removal, line: int) -> None:
-        """Raise ConflictError where that line was cited, maybe, before something else in the note was forgotten."""
+        """Raise ConflictError if that line may have been cited before another removal in the note moved it."""
         now = one_line(planned.text)
         for was in map(one_line, self._earlier_texts(planned.path, line)):
             if was != now:
@@ -157,17 +156,17 @@ class NoteWriter:
                 )
 
     def _earlier_texts(self, path: str, line: int) -> Iterator[str]:
-        """What could have been forgotten at that line before each time that something in the note was."""
+        """Yield what could have been forgotten at that line before each earlier removal in the note."""
         for run in UndoHistory(self.vault.root).runs("forget"):
-            with suppress(VaultMemoryError):  # nothing that could be forgotten, or the history is damaged
+            with suppress(VaultMemoryError):  # nothing forgettable there, or damaged history
                 for change in [] if run.is_undone else run.changes():
                     if change.path == path:
                         yield forget.removal(path, run.text(change) or b"", line, line, self.vault.layout).text
 
     def forget(self, planned: Removal) -> ForgetResult:
-        """Take out what `forgettable` said, keep the note as it was, and remember the text by its hash.
+        """Make the removal that `forgettable` planned, keep the note's pre-image, and record the text's hash.
 
-        Raises ConflictError where the note has changed since.
+        Raises ConflictError if the note has changed since.
         """
 
         def compose(before: bytes | None) -> tuple[bytes, None]:
@@ -181,7 +180,7 @@ class NoteWriter:
             def keep(path: str, before: bytes | None, after: bytes) -> None:
                 nonlocal is_noted
                 run.keep(path, before, after, f"forgotten: {planned.source}")
-                # Before the note is written: a kill in between must not leave a fact gone that nobody remembers.
+                # Before the note is written, so that a kill in between cannot remove a fact without a record of it.
                 if not is_noted:
                     is_noted = True
                     run.note({"forgot": journal.digits(planned.key), "note": path}, path)
@@ -191,7 +190,7 @@ class NoteWriter:
             return ForgetResult(planned, run.name, run.place, tuple(self._unindexed(planned)))
 
     def _stands_elsewhere(self, planned: Removal) -> bool:
-        """Whether the very same fact stands on another line, too: forgetting this one must not mark that."""
+        """Whether the same fact also occurs elsewhere: forgetting this one must not mark the other as forgotten."""
         note = parse(planned.path, planned.after)
         if any(forget.key(note, fact.start_line) == planned.key for fact in facts.facts(note, None)):
             return True
@@ -201,12 +200,12 @@ class NoteWriter:
         return any(known.key == planned.key and known.path != planned.path for known in found)
 
     def unforgetting(self, run: SavedRun, paths: Collection[str]) -> AbstractContextManager[object]:
-        """Have what a run forgot and an undo is about to put back in these notes not count as forgotten any more.
+        """Clear the tombstones of what a run forgot while an undo restores it in these notes.
 
-        When that fails, it does again. Raises RefusedError or VaultError when the journal cannot be written.
+        They are set again if the undo fails. Raises RefusedError or VaultError if the journal cannot be written.
         """
         keys = {path: journal.signed(key) for path, key in run.forgotten().items()}
-        if run.kind == "forget" and not keys:  # one of a release that did not note them, or the fact stood elsewhere
+        if run.kind == "forget" and not keys:  # from a release without such records, or it also occurred elsewhere
             keys = dict(self._forgotten_keys(run))
         held = ExitStack()
         for path in keys.keys() & paths:
@@ -214,7 +213,7 @@ class NoteWriter:
         return held
 
     def _forgotten_keys(self, run: SavedRun) -> Iterator[tuple[str, int]]:
-        """The notes of a run and the keys of what it took out, by why it changed them, where those are forgotten."""
+        """Yield the notes of a run and the keys of what it removed, from its recorded reasons, if still forgotten."""
         for change in run.changes():
             if cited := _CITED.fullmatch(change.why):
                 with suppress(VaultMemoryError):
@@ -225,9 +224,9 @@ class NoteWriter:
 
     @contextmanager
     def _noting(self, key: int, source: str = "") -> Iterator[None]:
-        """Have the journal say that a text is forgotten (at `source`), or is not any more.
+        """Record in the journal that a text is forgotten (at `source`), or, without `source`, no longer is.
 
-        When what follows fails it says the contrary, unless it had been so before.
+        If the body fails, the opposite is recorded, unless the journal said the same before.
         """
         is_forgotten = bool(source)
         cited = journal.CitedPassage(source, key)
@@ -247,16 +246,16 @@ class NoteWriter:
             yield
         except VaultMemoryError:
             if not (was and was.at and was.stands == is_forgotten):
-                with suppress(VaultMemoryError):  # it is told why the note could not be written
+                with suppress(VaultMemoryError):  # the original error is reported
                     say(not is_forgotten, max(datetime.now(UTC), now + timedelta(microseconds=1)))
             raise
 
     def _alone(self) -> AbstractContextManager[None]:
-        """Several writers at once wait for each other instead of taking each other for an editor."""
+        """The writer lock: concurrent writers wait for each other instead of mistaking each other for an editor."""
         return locations.writer_lock(self._index.path.with_name("retain"), LOCK_SECONDS)
 
     def _take_back(self, bullet: Bullet) -> str:
-        """Note that what was forgotten once was written again on purpose; returns why that cannot be noted."""
+        """Record that a forgotten fact was deliberately written again; returns why that failed, or ""."""
         known = forget.key(bullet.note(), 2)
         last = self._last_word(known)
         if last is None or not last.stands:
@@ -268,12 +267,12 @@ class NoteWriter:
         return ""
 
     def _last_word(self, key: int) -> journal.Tombstone | None:
-        """What was said last of a text's being forgotten; None when nothing was, an old word where nobody can tell."""
+        """The latest tombstone or restoration of a text, or None; a placeholder if the index cannot be read."""
         unknown: journal.Tombstone | None = journal.Tombstone(0, stands=True)
         return self._asked(lambda store: journal.last_word(store, key), unknown)
 
     def _asked(self, question: Callable[[Store], T], otherwise: T) -> T:
-        """The answer of the index as it is, or what is said without one that can be read."""
+        """The answer of the index as it is, or `otherwise` if it cannot be read."""
         with suppress(VaultMemoryError):
             schema.refuse_foreign(self._index.path, self._index.config.index_path)  # opening one would change it
             with Store.opened(self._index.path) as store:
@@ -281,7 +280,7 @@ class NoteWriter:
         return otherwise
 
     def _unindexed(self, done: Removal) -> Iterator[str]:
-        """Bring the index, if there is one, up to date; yields what is to be said: where the same words still stand."""
+        """Update the index, if there is one; yields warnings, such as where the same words still occur."""
         if not self._index.path.exists():
             return
         try:
@@ -294,9 +293,9 @@ class NoteWriter:
             yield f"It is out of the note, but the index does not know that yet: {error}"
 
     def _findable(self, path: str) -> str:
-        """Index a note this program wrote; returns what is to be said when its fact cannot be recalled.
+        """Index a note this program wrote; returns a warning if it cannot be recalled, or "".
 
-        Failing here would make the caller write the fact a second time: the next command indexes it.
+        Raising here would make the caller write it a second time; the next command indexes it.
         """
         try:
             own = self._index_own(path)
@@ -305,7 +304,7 @@ class NoteWriter:
         return "" if own else f"{path} is left out of the index by the settings: it cannot be recalled."
 
     def _index_own(self, path: str) -> bool:
-        """Index a note this program wrote, and remember its hash; returns whether the settings let it be indexed."""
+        """Index a note this program wrote, and store its hash; returns whether the settings allow it to be indexed."""
         self._index.update([path])
         with Store.opened(self._index.path) as store, store.writing():
             own = note_queries.note_hash(store.view(ALL), path)

@@ -1,7 +1,7 @@
-"""Appends a fact to a day's note, as one Retain bullet, and finds what the notes say already of it.
+"""Appends a fact to a day's note as one Retain bullet, and finds existing facts that say the same.
 
-The edit is composed on the note's own text (byte order mark, line ends and final newline stay as they are), read back
-with the parser before anything is written, and written under the guest rules (rewrite.py).
+The edit keeps the note's byte order mark, line endings and final newline, is parsed again before anything is written,
+and is written under the guest rules (rewrite.py).
 """
 
 import re
@@ -42,34 +42,34 @@ from vault_memory.write.rewrite import Rewriter, append_item, decode_utf8, lines
 T = TypeVar("T")
 
 MAX_COMPARED = 1000
-"""The newest facts of each kind that a fact is compared with."""
+"""How many of the newest facts of each kind a fact is compared with."""
 
 
 @dataclass(frozen=True)
 class RetainResult:
-    """Where a bullet was put: note, line (0 in a dry run), the bullet, and whether the note was made for it."""
+    """Where a bullet was put: note, line (0 in a dry run), the bullet, and whether the note was created for it."""
 
     path: str
     line: int
     bullet: str
     created: bool
     warning: str = ""
-    """Why the fact cannot be recalled (yet), and where the same stood before; or ""."""
+    """Why the fact cannot be recalled (yet), and where the same was already said; or ""."""
     resembles: str = ""
-    """Which line it resembles, and how, where an agent stored it: "memory/2025-11-27.md#L3 says otherwise"; or ""."""
+    """If an agent stored it, which line it resembles and how: "memory/2025-11-27.md#L3 says otherwise"; or ""."""
 
     @property
     def source(self) -> str:
-        """The citation of its bullet."""
+        """The citation of the bullet."""
         return f"{self.path}#L{self.line}"
 
 
 @dataclass(frozen=True)
 class Bullet:
-    """A fact to be written; `confidence` and `importance` in 0..1 or None.
+    """A fact to be written; `confidence` and `importance` are in 0..1 or None.
 
-    `by` says who it is from, where that is no person; `scope` for whom it counts, "" for those who may read its note;
-    `supersedes` links the fact whose place it takes.
+    `by` is its origin unless that is a person; `scope` is who may see it, "" for those who may read its note;
+    `supersedes` links to the fact it replaces.
     """
 
     text: str
@@ -82,7 +82,7 @@ class Bullet:
     importance: float | None = None
 
     def __str__(self) -> str:
-        # Six places and no exponent, as the grammar reads it.
+        # Six decimals and no exponent, as the grammar requires.
         figures = {"c": self.confidence, "i": self.importance}
         given = [f"{key}={f'{it:.6f}'.rstrip('0').rstrip('.')}" for key, it in figures.items() if it is not None]
         given += [f"by={self.by}"] if self.by else []
@@ -94,26 +94,26 @@ class Bullet:
         return f"- {self.kind}{keys}{names}: {' '.join(self.text.split())}"
 
     def note(self) -> Note:
-        """A note that holds this alone: how it is read."""
+        """A note with only this bullet, to see how it is parsed."""
         return parse("x.md", f"## Retain\n{self}\n".encode("utf-8", "replace"))
 
 
 def check_entities(names: Sequence[str]) -> None:
-    """Raise UsageError for a name that would not be read back as an entity's."""
+    """Raise UsageError for a name that would not be parsed as an entity."""
     for name in names:
         if [entities.slug(read) for read in entities.mentions(f"@[[{name}]]")] != [entities.slug(name)]:
             raise UsageError(f"`{name}` cannot be an entity's name.", "Leave out [ ] | # / and .md; a date is no name.")
 
 
 def check(bullet: Bullet) -> None:
-    """Raise UsageError unless the bullet would be read back as the fact it states."""
+    """Raise UsageError unless the bullet would be parsed as the fact it states."""
     check_entities(bullet.entities)
     if bullet.by and provenance.normal(bullet.by) == provenance.UNCLEAR:
         raise UsageError(f"`{bullet.by}` does not say who it is from.", f"Write {provenance.KNOWN}.")
     if bullet.scope and not is_scope(bullet.scope):
         raise UsageError(f"`{bullet.scope}` is not a scope.", f"Write {SCOPES}.")
     note = bullet.note()
-    # An open comment is a problem of the note: it would hide all that is written below it.
+    # An open comment shows up as a problem of the note: it would hide everything below it.
     found = [] if note.problems else list(facts.facts(note, None))
     if len(found) != 1 or not _reads_back_as(found[0], bullet):
         raise UsageError(
@@ -136,9 +136,9 @@ def _reads_back_as(fact: facts.RetainFact, bullet: Bullet) -> bool:
 
 
 def retain_bullet(rewriter: Rewriter, bullet: Bullet, day: date, template: Path) -> RetainResult:
-    """Append a bullet to the Retain section of that day's note, making the note from its template if need be.
+    """Append a bullet to the Retain section of that day's note, creating the note from its template if needed.
 
-    Raises ConflictError after three tries against an editor that keeps saving.
+    Raises ConflictError after three attempts against an editor that keeps saving.
     """
     check(bullet)
     vault = rewriter.vault
@@ -155,7 +155,7 @@ def retain_bullet(rewriter: Rewriter, bullet: Bullet, day: date, template: Path)
 
 
 def link_fact(rewriter: Rewriter, path: str, narrative: str) -> str:
-    """A link to the fact of a note that says this, by its block id, which it is given where it has none."""
+    """A link to the fact with this narrative in a note, by its block id; one is added if it has none."""
 
     def mark(fact: facts.RetainFact, lines: list[str]) -> str:
         if fact.block_id:
@@ -169,7 +169,7 @@ def link_fact(rewriter: Rewriter, path: str, narrative: str) -> str:
 
 
 def open_to_all(rewriter: Rewriter, path: str, narrative: str) -> None:
-    """Take the scope from the fact of a note that says this."""
+    """Remove the scope of the fact with this narrative in a note."""
 
     def without_scope(fact: facts.RetainFact, lines: list[str]) -> None:
         keys, _, rest = lines[fact.start_line - 1].partition(")")
@@ -183,9 +183,9 @@ def open_to_all(rewriter: Rewriter, path: str, narrative: str) -> None:
 def _rewrite_fact(
     rewriter: Rewriter, path: str, narrative: str, change: Callable[[facts.RetainFact, list[str]], T]
 ) -> T:
-    """Have `change` edit a note's lines where a fact says this.
+    """Let `change` edit the lines of the fact with this narrative in a note.
 
-    Raises ConflictError where the note keeps changing, or the fact is gone.
+    Raises ConflictError if the note keeps changing, or the fact is gone.
     """
 
     def compose(before: bytes | None) -> tuple[bytes, T]:
@@ -201,16 +201,16 @@ def _rewrite_fact(
 
 
 def daily_path(vault: Vault, day: date) -> str:
-    """The path of that day's note; raises RefusedError where it is not known."""
+    """The path of that day's note; raises RefusedError if the daily settings could not be read."""
     if vault.daily.problem:
         raise RefusedError(f"{vault.daily.problem}.", "Nothing was written. Open Obsidian's settings once, or fix it.")
     return daily_notes.note_path(day, vault.daily.folder, vault.daily.format)
 
 
 def insert(path: str, data: bytes, bullet: str) -> tuple[bytes, int]:
-    """Put a bullet at the end of the note's Retain section, or of a new one; returns the bytes and the bullet's line.
+    """Append a bullet to the note's Retain section, or to a new one; returns the bytes and the bullet's line.
 
-    Raises ConflictError when the note is not UTF-8 or the bullet would end up in a code fence or comment.
+    Raises ConflictError if the note is not UTF-8, or the bullet would end up in a code fence, comment or owned block.
     """
     new, line = append_item(path, data, "Retain", bullet)
     if not any(fact.start_line == line for fact in facts.facts(parse(path, new), None)):
@@ -222,9 +222,9 @@ def insert(path: str, data: bytes, bullet: str) -> tuple[bytes, int]:
 
 
 def new_daily_note(vault: Vault, template: Path, day: date, path: str) -> bytes:
-    """A new daily note: the vault's own daily template, else the shipped one, its placeholders filled."""
+    """A new daily note from the vault's own daily template, else the shipped one, with placeholders filled in."""
     text = ""
-    # The vault's own settings name the template: `locate` refuses one outside, whose text would end up in a note.
+    # The vault's settings name the template: `locate` refuses one outside, whose text would end up in a note.
     if vault.daily.template and (own := vault.locate(vault.daily.template)):
         raw = read_current(vault, own)
         text = raw.decode("utf-8-sig", "replace") if raw is not None else ""
@@ -243,9 +243,9 @@ def new_daily_note(vault: Vault, template: Path, day: date, path: str) -> bytes:
 def parse_bullet(
     text: str, kind: str, entities: Iterable[str], confidence: float | None = None, scope: str = ""
 ) -> Bullet:
-    """The fact to be written; raises UsageError unless it would be read back as the one it states.
+    """The fact to be written; raises UsageError unless it would be parsed as the one it states.
 
-    `scope` is for whom it counts: "" for everybody who may read its note.
+    `scope` is who may see it: "" for everybody who may read its note.
     """
     letter = next((k for k, word in facts.KINDS.items() if kind.casefold() in (k.casefold(), word)), "")
     if not letter:
@@ -258,7 +258,7 @@ def parse_bullet(
 
 
 def parse_day(given: str | date | None) -> date:
-    """The one day that an option names; None is today."""
+    """The single day that an option names; today for None. Raises UsageError for anything else."""
     today, text = date.today(), str(given or "")
     found = date_finder.parse_option(text, today) if text else None
     if text and (found is None or found.start != found.end):
@@ -266,16 +266,16 @@ def parse_day(given: str | date | None) -> date:
     return found.start if found else today
 
 
-# --- what is known already -------------------------------------------------------------------------------------------
+# --- similar facts ---------------------------------------------------------------------------------------------------
 
 _RESEMBLANCE = {SAME: "the same", SUPERSEDE: "otherwise", MERGE: "nearly the same", SKIP: "nearly the same"}
 
 
 def compare(store: View, bullet: Bullet, today: date) -> Comparison:
-    """What a fact says beside those that are known of all whom it is about, and still count.
+    """Compare a fact with the known facts that are about all its entities and still valid.
 
-    What was forgotten or superseded counts no more, nor does what came from outside where the new one did not. What was
-    done is done again on another day, and is like nothing.
+    Forgotten and superseded facts are not valid, and facts from outside only if the new one is from outside too. An
+    experience matches only the same words on the same day: on another day it happened again.
     """
     (wanted,) = facts.facts(bullet.note(), None)
     found = [
@@ -291,18 +291,18 @@ def compare(store: View, bullet: Bullet, today: date) -> Comparison:
     known = {one.source: one for one in newest_facts(store, names, MAX_COMPARED) if KINDS[one.kind] != "experience"}
     near = Comparer(map(known_statement, known.values()), builtin()).nearest(wanted.narrative)
     true = _still_true(store, wanted, [known[one.source] for one in near], today)
-    about = frozenset(map(entities.slug, wanted.entities))  # as it spells them: they may have other names there
+    about = frozenset(map(entities.slug, wanted.entities))  # spelled as in the new fact: the known may use aliases
     beside = (known_statement(one)._replace(slugs=about) for one in true)
     return Comparer(beside, builtin()).compare(wanted.narrative, wanted.kind, wanted.entities)
 
 
 def resemblance(compared: Comparison) -> str:
-    """Which fact says what a compared one says, nearly that, or something else in its place: no sentence yet, or ""."""
+    """A clause on which fact says the same, nearly the same or otherwise, without a full stop; or ""."""
     return f"{compared.known.source} says {_RESEMBLANCE[compared.decision]}" if compared.known else ""
 
 
 def _still_true(store: View, wanted: facts.RetainFact, known: Iterable[KnownFact], today: date) -> list[KnownFact]:
-    """Those that still count, in the same order, and are about all whom the wanted one is about."""
+    """The facts, in order, that are still valid and about all entities of the wanted one."""
     trusted = provenance.is_trusted(wanted.by or provenance.PERSON)
     known = [
         each

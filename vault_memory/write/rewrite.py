@@ -1,7 +1,7 @@
-"""Rewrites one note under the guest rules (DESIGN.md §2, law 2), whatever is put in or taken out.
+"""Rewrites one note under the guest rules (DESIGN.md §2, law 2).
 
-A note just saved is left to its editor for a moment, the new text is made from the note's own bytes, what it held is
-kept if asked for, and it is written over those very bytes; three tries.
+A note just saved is left to its editor for a moment; the new text is composed from the current bytes, a pre-image is
+kept on request, and the write succeeds only if the bytes are still the same. Three attempts.
 """
 
 import difflib
@@ -28,9 +28,9 @@ T = TypeVar("T")
 class Rewriter:
     """Rewrites notes of one vault.
 
-    `is_own(path, data)` is whether this program wrote that there last: its own young file needs no waiting.
-    `is_known(path)` is whether the index has that note: one that is missing all the same is waited for.
-    `keep(path, before, after)` is called before each try, to keep a pre-image.
+    `is_own(path, data)` says whether this program wrote those bytes: its own recent save needs no waiting.
+    `is_known(path)` says whether the index has that note: if so and it is missing, it is waited for.
+    `keep(path, before, after)` is called before each attempt, to keep a pre-image.
     """
 
     vault: Vault
@@ -39,9 +39,9 @@ class Rewriter:
     keep: Callable[[str, bytes | None, bytes], None] | None = None
 
     def rewrite(self, path: str, compose: Callable[[bytes | None], tuple[bytes, T]]) -> T:
-        """Replace a note by what `compose` makes of its bytes (None: there is none yet); returns what comes with it.
+        """Replace a note with what `compose` makes of its bytes (None: no note yet); returns `compose`'s second value.
 
-        Raises ConflictError after three tries against an editor that keeps saving, and whatever `compose` raises.
+        Raises ConflictError after three attempts against an editor that keeps saving, and whatever `compose` raises.
         """
         for attempt in range(TRIES):
             before = self.settled(path)
@@ -60,8 +60,8 @@ class Rewriter:
         raise AssertionError("unreachable")
 
     def settled(self, path: str) -> bytes | None:
-        """A note's bytes, once an editor that has just saved it has had its moment; None where there is none."""
-        # One that the index knows gets a moment to come back: some editors rename it away to save.
+        """A note's bytes, after waiting for an editor that has just saved it; None if there is no note."""
+        # A note in the index may come back: some editors rename it away while saving.
         deadline = time.monotonic() + SETTLE_SECONDS
         while (
             (before := read_current(self.vault, path)) is None and self.is_known(path) and time.monotonic() < deadline
@@ -77,9 +77,9 @@ class Rewriter:
 
 
 def read_current(vault: Vault, path: str) -> bytes | None:
-    """A note's bytes now; None where there is none.
+    """A note's current bytes; None if there is no note.
 
-    Raises RefusedError for a way out of the vault, ConflictError when it cannot be read.
+    Raises RefusedError for a path outside the vault, ConflictError if it cannot be read.
     """
     try:
         return vault.read(path)
@@ -91,35 +91,35 @@ def read_current(vault: Vault, path: str) -> bytes | None:
 
 
 def decode_utf8(path: str, data: bytes) -> str:
-    """A note's text; raises ConflictError where it is none."""
+    """A note's text; raises ConflictError if the bytes are not UTF-8 text."""
     with suppress(UnicodeDecodeError):
         text = data.decode("utf-8")
-        if 3 * text.count("\0") <= len(text):  # in UTF-16 without a mark every second byte is one
+        if 3 * text.count("\0") <= len(text):  # UTF-16 without a BOM has one in every second byte
             return text
     raise ConflictError(f"{path} is not UTF-8: it was left alone, nothing was written.", "Save it as UTF-8 first.")
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a note's text, each with its end, numbered as the parser numbers them."""
+    """The lines of a note's text with their endings, split as by the parser."""
     return _LINE.findall(text)
 
 
 def split_end(line: str) -> tuple[str, str]:
-    """A line without its end, and that end."""
+    """A line without its ending, and the ending."""
     said = line.rstrip("\r\n")
     return said, line[len(said) :]
 
 
 def line_ending(text: str) -> str:
-    """How a note ends its lines."""
+    """The line ending a note uses."""
     return "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"
 
 
 def append_item(path: str, data: bytes, title: str, item: str, is_apart: bool = False) -> tuple[bytes, int]:
-    """Put a list item at the end of the note's last section of this title, or of a new one.
+    """Append a list item to the note's last section with this title, or to a new one.
 
-    `is_apart`: a blank line stands between heading and list. Returns the bytes and the item's line, 1-based. Raises
-    ConflictError when the note is not UTF-8.
+    `is_apart` puts a blank line between heading and list. Returns the bytes and the item's 1-based line. Raises
+    ConflictError if the note is not UTF-8.
     """
     text, note = decode_utf8(path, data), parse(path, data)
     end = line_ending(text)
@@ -128,10 +128,10 @@ def append_item(path: str, data: bytes, title: str, item: str, is_apart: bool = 
         lead = "" if not text.strip("\ufeff") else end if text.endswith(("\n", "\r")) else end * 2
         new = f"{text}{lead}## {title}{end * (1 + is_apart)}{item}{end}"
         return new.encode("utf-8"), len(parse(path, new.encode()).lines)
-    # Behind the last line with text of the section, or its heading.
+    # After the section's last non-blank line, or its heading.
     first, *following = (heading.line for heading in note.headings[sections[-1] :])
     until = following[0] if following else len(note.lines) + 1
-    # A block of ours that holds the next heading begins behind the section, too.
+    # An owned block that contains the next heading also ends the section where it begins.
     until = min([block.start_line for block in note.owned if block.start_line < until <= block.end_line], default=until)
     after = next((n for n in range(until - 1, first, -1) if note.states[n - 1] != BLANK), first)
     lines = lines_of(text)
@@ -143,12 +143,12 @@ def append_item(path: str, data: bytes, title: str, item: str, is_apart: bool = 
 
 
 def difference(path: str, before: bytes | None, after: bytes) -> str:
-    """What a rewriting changes, as a unified diff for a person to read; "" when nothing."""
+    """The change as a unified diff for a person to read; "" for none."""
     old, new = (decoded_lines(data)[0] for data in (before or b"", after))
     return difference_of_lines(path, old if before is not None else None, new)
 
 
 def difference_of_lines(path: str, before: Sequence[str] | None, after: Sequence[str]) -> str:
-    """The same of lines that somebody sees."""
+    """Like `difference`, for lines that are already decoded and filtered."""
     named = path if before is not None else "(new)"
     return "\n".join(difflib.unified_diff(before or [], after, named, path, lineterm=""))
