@@ -247,9 +247,15 @@ def test_what_was_asked_for_about_the_person_holds_everywhere_only_by_the_tick(
     make.claude(tmp_path / "claude", "s2", [("user", "Remember that I'm allergic to walnuts.")])
     done = memory.capture()
     (asked,) = [one for one in memory.proposals() if "walnuts" in one.text]
-    assert f"{asked.name}  I'm allergic to walnuts.  (everywhere)" in capture_text(done, explain=False)
-    assert "- W(i=0.85, scope=project:" in (memory.vault.root / "memory/2026-03-01.md").read_text()
-    assert "- [ ] W: I'm allergic to walnuts. — sessions/claude-code/s2#m1 ^p-" in page(memory)
+    (scope,) = {item.scope for item in done.items}
+    remark = f"kept for {scope}; tick to have it hold everywhere"
+    assert f"{asked.name}  I'm allergic to walnuts.  ({remark})" in capture_text(done, explain=False)
+    assert f"world, {remark}, 2026-03-01" in proposals_text([asked])
+    assert f"- W(i=0.85, scope={scope}): I'm" in (memory.vault.root / "memory/2026-03-01.md").read_text()
+    line = f"- [ ] W: I'm allergic to walnuts. — sessions/claude-code/s2#m1 ^p-{asked.name}\n  ({remark})\n"
+    for _ in range(2):
+        assert page(memory).count(line) == page(memory).count("kept for") == 1
+        answer(memory, {"Mara": "- [-]"} if "Mara" in page(memory) else {})
     memory.reflect(now="2026-03-03")
     assert "add: \"I'm allergic" not in page(memory)
     done = answer(memory, {"walnuts": "- [x]"})

@@ -31,6 +31,7 @@ _INTRO = (
     " What has no `scope=` will hold everywhere."
 )
 _INSTEAD = re.compile(r"\s*instead of ~~.*~~ — \S+\s*$")
+_KEPT_FOR = re.compile(r"\s*\(kept for \S+; tick to have it hold everywhere\)\s*")
 _ITEM = re.compile(r"\s*[-*+](?: |\[)")
 _HELD = re.compile(r"\d+ more wait for another day\.")
 
@@ -52,6 +53,8 @@ class OpenProposal(NamedTuple):
     """What the statement is known by whose place it takes; 0 for none."""
     state: str = ""
     """What became of it: the journal's last event, "proposed", "held", "accepted", "declined" or "folded"."""
+    kept_for: str = ""
+    """The scope for which it is kept already: the proposal is to have it hold everywhere."""
     is_unticked: bool = False
     """Whether the run that wrote it at a tick was undone: the tick that came back with the page counts no more."""
 
@@ -59,6 +62,12 @@ class OpenProposal(NamedTuple):
     def is_page(self) -> bool:
         """Whether it proposes a page for a name."""
         return wanted_page(self.text) != ""
+
+    @property
+    def remark(self) -> str:
+        """For whom a tick has it hold, in words; "" where the line says so."""
+        remark = f"kept for {self.kept_for}; tick to have it hold everywhere"
+        return remark if self.kept_for else "everywhere" if self.is_personal else ""
 
     @property
     def statement(self) -> str:
@@ -134,6 +143,8 @@ def _read_block(lines: Sequence[str]) -> tuple[list[ProposalLine], dict[str, lis
             name = one.name
         elif _INSTEAD.match(text):
             instead.add(name)
+        elif _KEPT_FOR.fullmatch(text):
+            continue
         elif text not in (_HEADING, _NONE) and not text.startswith(_INTRO_START) and not _HELD.fullmatch(text):
             others.setdefault(name, []).append(text)
     return found, {name: texts for name, texts in others.items() if any(map(str.strip, texts))}, frozenset(instead)
@@ -154,6 +165,7 @@ def compose(
         texts.append(answers.lines[one.name].line if one.name in answers.lines else line(one))
         if one.replaces in old and one.name not in answers.beside:
             texts.append("  instead of ~~{}~~ — {}".format(*old[one.replaces]))
+        texts += [f"  ({one.remark})"] if one.kept_for else []
         texts += answers.others.get(one.name, ())
     behind = {"", *(one.name for one in proposals)}
     texts += (text for name, own in answers.others.items() if name not in behind for text in own)

@@ -88,6 +88,7 @@ def _of_event(event: Mapping[str, Any]) -> OpenProposal:
     return OpenProposal(
         str(event["name"]), str(event["text"]), str(event["said"]), float(event["score"]),
         found=str(event["day"]), is_personal=event.get("personal") is True, replaces=int(event.get("replaces", 0)),
+        kept_for=str(event.get("kept_for", "")),
     )  # fmt: skip
 
 
@@ -359,6 +360,7 @@ class _Run:
             {
                 "name": one.name, "text": one.text, "said": one.day, "score": one.score, "personal": one.is_personal,
                 **({"replaces": one.replaces} if one.replaces else {}),
+                **({"kept_for": one.kept_for} if one.kept_for else {}),
                 **({"signals": signals} if (signals := self._signals.pop(one.name, None)) else {}),
             }
             for one in proposals
@@ -554,7 +556,7 @@ def _proposal(item: CaptureItem) -> OpenProposal:
 def _everywhere(item: CaptureItem) -> OpenProposal:
     """The proposal that something about a person, which was written for one project, holds in all of them."""
     name = hashlib.blake2b(f"everywhere\0{item.name}".encode(), digest_size=4).hexdigest()
-    return _proposal(item)._replace(name=name, replaces=0)
+    return _proposal(item)._replace(name=name, replaces=0, kept_for=item.bullet.scope)
 
 
 def _is_same(fact: facts.RetainFact, bullet: Bullet) -> bool:

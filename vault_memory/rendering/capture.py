@@ -96,7 +96,7 @@ def _remembered(done: CaptureReport) -> Iterator[str]:
 
 def _proposed(done: CaptureReport) -> Iterator[str]:
     for one in done.proposals:
-        yield f"{one.name}  {one.statement}{'  (everywhere)' if one.is_personal else ''}"
+        yield f"{one.name}  {one.statement}{f'  ({one.remark})' if one.remark else ''}"
 
 
 def proposals_document(found: Sequence[OpenProposal]) -> dict[str, Any]:
@@ -106,7 +106,8 @@ def proposals_document(found: Sequence[OpenProposal]) -> dict[str, Any]:
 
 def _proposal_row(one: OpenProposal) -> dict[str, Any]:
     return {
-        "id": one.name, "text": one.text, "day": one.day or None, "score": one.score, "proposed": one.proposed or None
+        "id": one.name, "text": one.text, "day": one.day or None, "score": one.score, "proposed": one.proposed or None,
+        "kept_for": one.kept_for or None,
     }  # fmt: skip
 
 
@@ -118,7 +119,7 @@ def proposals_text(found: Sequence[OpenProposal]) -> str:
     for one in found:
         fact = next(facts.facts(parse("x.md", f"## Retain\n- {one.text}\n".encode("utf-8", "replace")), None), None)
         kind = facts.KINDS[fact.kind] if fact else one.text.partition(":")[0]  # a page is none
-        scope = (fact.scope or "everywhere") if fact else ""
+        scope = (fact.scope or one.remark or "everywhere") if fact else ""
         parts = [kind, scope, one.day, one.source, "" if one.proposed else "held back"]
         lines += [f"{one.name}  {one.statement}", f"          {', '.join(filter(None, parts))}"]
     lines.append(
