@@ -1,4 +1,4 @@
-"""The command line: options in, a call of Memory, a report out. Commands are modules, imported when used."""
+"""The `memory` command line: parses options, calls Memory, prints the result. Commands are imported on first use."""
 
 import gc
 import sys
@@ -16,11 +16,11 @@ COMMANDS = {
     "status": "health", "doctor": "health", "lint": "health", "stats": "health", "watch": "service",
     "service": "service", "hook": "agents", "install": "install", "uninstall": "install", "mcp": "agents",
 }  # fmt: skip
-"""Command → module of this package that defines it."""
+"""Command → the module of this package that defines it."""
 
 
 class LazyGroup(click.Group):
-    """Imports a command's module only when it is called: recall must not wait for what index needs."""
+    """Imports a command's module only when it is called, so that recall does not wait for the imports of index."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -55,14 +55,14 @@ def group(shared: Shared, rebuild: bool) -> None:
         raise click.UsageError("--rebuild works alone or with `index`.")
 
 
-group.commands = dict.fromkeys(COMMANDS)  # type: ignore[assignment]  # click looks here for what a typo may mean
+group.commands = dict.fromkeys(COMMANDS)  # type: ignore[assignment]  # click takes suggestions for typos from here
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit with its code; an error is one sentence on standard error, then the next step."""
+    """Run the command line and exit with its code; an error prints one sentence and the next step to standard error."""
     is_whole_process = arguments is None
     if is_whole_process:
-        gc.set_threshold(50_000)  # a bulk load makes millions of tuples and no cycles: searching took a tenth of it
+        gc.set_threshold(50_000)  # a bulk load makes millions of tuples and no cycles: GC took a tenth of its time
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
         code = group.main(arguments, prog_name="memory", standalone_mode=False)
@@ -73,11 +73,11 @@ def main(arguments: list[str] | None = None) -> None:
         error.show()
         code = error.exit_code
     except SystemExit:
-        code = 0  # click's answer to a reader that went away (`| head`): nothing is left to say it to
+        code = 0  # click exits like this when the reader closed the pipe (`| head`)
     except click.Abort:
         click.echo("Stopped.", err=True)
         code = 130
-    except Exception as error:  # the edge: no traceback unless asked for
+    except Exception as error:  # the outermost handler: no traceback unless requested
         if "-v" in arguments or "--verbose" in arguments:
             import traceback
 
@@ -91,12 +91,12 @@ def main(arguments: list[str] | None = None) -> None:
             click.echo(error.next_step, err=True)
         code = error.exit_code
     if is_whole_process:
-        gc.freeze()  # it ends here: Python need not search all that is left for garbage (0.3 s after a large reflect)
+        gc.freeze()  # skips the final garbage collection at exit (0.3 s after a large reflect)
     sys.exit(code if isinstance(code, int) else 0)
 
 
 def _as_json(arguments: list[str], message: str, next_step: str, exit_code: int) -> None:
-    """Print the `error@1` document where a script asked for JSON; the sentence goes to standard error all the same."""
+    """With `--json`, print the `error@1` document; the sentence still goes to standard error."""
     if "--json" in arguments:
         from vault_memory.rendering.common import dump, schema
 

@@ -1,4 +1,4 @@
-"""The commands that agents run: `hook`, and `mcp`, the server on standard input and output."""
+"""The commands that agents run: `hook`, and `mcp`, a server on standard input and output."""
 
 import os
 import sys
@@ -26,10 +26,10 @@ def hook(shared: Shared, agent: str, event: str) -> None:
     from vault_memory.agents.hook_events import AGENTS
     from vault_memory.integrations.hook_log import Call
 
-    # An agent takes the exit code 2 of wrong usage for a refusal, and would hold back what its user typed.
+    # An agent takes exit code 2, which a usage error has, for a refusal and would block its user's prompt.
     if agent not in AGENTS and sys.stdin is not None and sys.stdin.isatty():
         raise click.UsageError(f"`{agent}` is not an agent with hooks. Known are: {', '.join(AGENTS)}.")
-    # A path is told by whoever calls from where they stand: the event may name another folder.
+    # A relative path refers to the caller's working directory; the event may name another folder.
     vault = os.path.abspath(os.path.expanduser(shared.vault)) if shared.vault else ""
     run(Call(agent, event, vault))
 
@@ -47,7 +47,7 @@ def mcp(shared: Shared) -> None:
     """
     import gc
 
-    gc.disable()  # the protocol's classes are made once and stay: searching them for garbage is a tenth of the start
+    gc.disable()  # the protocol's classes are permanent: scanning them for garbage takes a tenth of the start-up
     try:
         from vault_memory.agents import mcp_server
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""What all commands share: the global options, before or after the command, output and progress."""
+"""What all commands share: global options before or after the command, output and progress."""
 
 import contextlib
 import functools
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shared:
-    """The global options of one call."""
+    """The global options of one invocation."""
 
     vault: str | None = None
     json: bool = False
@@ -27,18 +27,18 @@ class Shared:
     verbose: bool = False
 
     def memory(self, with_problems: bool = False) -> "Federation":
-        """The vault; `with_problems` although some of its settings cannot be used."""
+        """Open the vault; `with_problems` tolerates invalid settings."""
         from vault_memory.config import load
         from vault_memory.federation import Federation
 
         return Federation(load(self.vault, with_problems=with_problems))
 
     def can_ask(self) -> bool:
-        """Whether a person is there to answer a question."""
+        """Whether the user can be prompted."""
         return sys.stdin.isatty() and sys.stdout.isatty() and not self.json
 
     def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """What the vault's daemon answers, or this process where none runs that can be asked."""
+        """Call a method of the vault's daemon, or run it in this process if no daemon can answer."""
         from vault_memory import startup
         from vault_memory.daemon import client
 
@@ -60,14 +60,14 @@ class Shared:
         click.echo(text)
 
     def note(self, text: str) -> None:
-        """Print what a person should know beside the result, on standard error."""
+        """Print a remark about the result to standard error."""
         if not self.quiet and not self.json:
             is_plain = os.environ.get("NO_COLOR") or not sys.stderr.isatty()  # https://no-color.org
             click.echo(text if is_plain else click.style(text, dim=True), err=True)
 
 
 def say_of_index(shared: Shared, memory: "Federation") -> None:
-    """Say what a person should know of the index that the last answer came from."""
+    """Print remarks about the state of the index that the last answer came from."""
     from vault_memory.rendering.common import index_state_notes
 
     for note in index_state_notes(memory.index_state):
@@ -75,7 +75,7 @@ def say_of_index(shared: Shared, memory: "Federation") -> None:
 
 
 def shared_options(wanted: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the global options to a command; merged with those before the command they are its first argument."""
+    """Add the global options to a command, and pass them, merged with those before the command, as first argument."""
 
     @functools.wraps(wanted)
     def with_shared(*args: Any, **options: Any) -> Any:  # noqa: ANN401
@@ -97,7 +97,7 @@ def shared_options(wanted: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def words(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> str:
-    """The words of an argument as one text; raises click's UsageError where they say nothing (a callback)."""
+    """Join the words of an argument into one text; raises click's UsageError if it is empty (a click callback)."""
     text = " ".join(given).strip()
     if not text:
         raise click.BadParameter("it is empty.", ctx, param)
@@ -110,7 +110,7 @@ scope_option = click.option(
 
 
 def command(example: str, **settings: Any) -> Callable[[Callable[..., Any]], click.Command]:  # noqa: ANN401
-    """Define a command, whose function gets `shared` first; its help names its own options before the global ones."""
+    """Define a command whose function takes `shared` first; its help lists its own options before the global ones."""
 
     def define(function: Callable[..., Any]) -> click.Command:
         made = click.command(cls=click.Command, epilog=f"Example: {example}", **settings)(shared_options(function))
@@ -122,9 +122,9 @@ def command(example: str, **settings: Any) -> Callable[[Callable[..., Any]], cli
 
 @contextlib.contextmanager
 def progress_bar(shared: Shared, what: str = "Indexing", unit: str = "notes") -> Iterator[Callable[..., None]]:
-    """Progress on a terminal, on standard error: notes, passages, seconds left. Elsewhere nothing.
+    """Show progress on standard error if that is a terminal: notes, passages, seconds left.
 
-    It yields what is to be called with units done, units in all and passages that this run has written.
+    Yields a function to call with units done, units in total and passages written by this run.
     """
     is_shown = sys.stderr.isatty() and not shared.quiet and not shared.json
     started = last = 0.0
@@ -136,7 +136,7 @@ def progress_bar(shared: Shared, what: str = "Indexing", unit: str = "notes") ->
         if not is_shown or now - last < 0.1 or now - started < 0.4:
             return
         last = now
-        # What was done before this run says nothing of its speed.
+        # Work done before this run says nothing about its speed.
         left = (now - started) / max(done if unit == "notes" else passages, 1) * (total - done)
         filled = 24 * done // max(total, 1)
         bar = "█" * filled + "░" * (24 - filled)

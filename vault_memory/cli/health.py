@@ -1,4 +1,4 @@
-"""The commands that tell of a vault and check on it: `status`, `stats`, `doctor`, `lint`."""
+"""The commands that describe and check a vault: `status`, `stats`, `doctor`, `lint`."""
 
 import os
 import shutil
@@ -51,10 +51,10 @@ def stats(shared: Shared, plot: str | None) -> None:
 
 
 def write_drawing(file: Path, drawing: str) -> Path:
-    """Write a drawing whole or not at all; returns where it lies.
+    """Write a drawing atomically; returns its absolute path.
 
-    Raises UsageError for a name that is not that of an SVG file, RefusedError for a link and a file that is not ours,
-    VaultError where the system refuses.
+    Raises UsageError for a name without `.svg`, RefusedError for a symbolic link or a file not written by this program,
+    VaultError if reading or writing fails.
     """
     from vault_memory.integrations.install import is_unchanged, replace_file
 

@@ -40,7 +40,7 @@ def index(shared: Shared, paths: tuple[str, ...], rebuild: bool, check: bool) ->
         where = f"Name notes or folders by their paths in {root}."
         raise UsageError(clean(f"There is no {' and no '.join(gone)}."), where)
     if not (shared.json or shared.quiet):
-        shared.say(index_text(report))  # before the vectors: they may take long
+        shared.say(index_text(report))  # before embedding, which may take long
     if not paths:
         for name, done in memory.refresh_further_vaults():
             shared.note(clean(f"{name}: {done if isinstance(done, Exception) else index_text(done)}"))
@@ -66,7 +66,7 @@ def index(shared: Shared, paths: tuple[str, ...], rebuild: bool, check: bool) ->
 
 
 def _with_vault(shared: Shared) -> Shared:
-    """The options with the folder at hand as the vault, where no other is and the user wants it."""
+    """The options; if no vault is configured and the user agrees, with the current folder as the vault."""
     try:
         load(shared.vault)
     except NoVaultError as error:
@@ -82,10 +82,10 @@ def _with_vault(shared: Shared) -> Shared:
 
 
 def _remember(shared: Shared, root: Path) -> None:
-    """Put a vault that nothing leads to again, because its index lies elsewhere, into the user's own settings."""
+    """Add a vault that has no marker (its index is elsewhere) to the user's settings, so that it is found again."""
     if startup.named_vault(None, os.environ, str(root)):
         return
-    with suppress(RefusedError):  # another is named there, or the file is not to be changed
+    with suppress(RefusedError):  # another vault is set there, or the file must not be changed
         change = add_user_settings(os.environ, {"vault.path": str(root)})
         if change.before != change.after:
             replace_file(change.file, change.before, change.after)

@@ -33,7 +33,7 @@ TRANSCRIPTS_STAY = {
     "claude-code": "Claude Code deletes the transcripts of its sessions after 30 days.",
     "opencode": "opencode keeps its sessions until you delete them there.",
 }
-"""How long each agent keeps what was said, of those whose sessions can be read."""
+"""How long each agent whose sessions can be read keeps its transcripts."""
 
 
 def _options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -99,7 +99,7 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool, sessions: boo
         shared.note("These files hold paths of this computer: keep them out of git.")
     if others := _name_vaults(changes, str(config.vault)):
         shared.note(f"{name} now uses {config.vault} instead of {others}.")
-    with contextlib.suppress(VaultMemoryError):  # doctor tells of an index that cannot be looked at
+    with contextlib.suppress(VaultMemoryError):  # doctor reports an unreadable index
         if not shared.memory().has_index():
             shared.note("Next: run `memory index`; until then an agent has core memory at most.")
     if is_changed and client.ask(config.vault, "health", {}) is None:
@@ -136,7 +136,7 @@ def _place(scope: str) -> InstallPlace:
 
 
 def _sessions_settings(agent: str, config: "Config", wanted: bool | None, can_ask: bool) -> SettingValues:
-    """What is to be added to the user's settings so that an agent's sessions are kept; asks where nothing is said."""
+    """The settings to add so that an agent's sessions are kept; prompts if no option decides it."""
     if agent not in TRANSCRIPTS_STAY:
         if wanted:
             raise UsageError(f"The sessions of {settings_paths.NAMES[agent]} cannot be read.", "Leave out --sessions.")
@@ -154,7 +154,7 @@ def _sessions_settings(agent: str, config: "Config", wanted: bool | None, can_as
 
 
 def _installer(agent: str, place: InstallPlace, config: "Config | None" = None, notes: Path | None = None) -> Installer:
-    """What installs a vault; without its settings what takes out whichever it is, for it may be gone by now."""
+    """The installer for a vault; without `config`, one that uninstalls any vault, which may no longer exist."""
     from vault_memory.daemon.service import program
 
     words = program() if config is None else (*program(), "--vault", str(config.vault))
@@ -167,7 +167,7 @@ def _installer(agent: str, place: InstallPlace, config: "Config | None" = None, 
 
 
 def _name_vaults(changes: Sequence[FileChange], but: str = "") -> str:
-    """The vaults that the files named before."""
+    """The vaults, other than `but`, that the files named before the change."""
     vaults = {vault for change in changes for vault in change.vaults} - {but}
     return " and ".join(f"the vault {vault}" for vault in sorted(vaults))
 
@@ -198,7 +198,7 @@ def _report(shared: Shared, name: str, changes: Sequence[FileChange], about: dic
 
 
 def _diff(change: FileChange) -> str:
-    """The change as a unified diff; a file that was not there, or will not be, is /dev/null in it."""
+    """The change as a unified diff, with /dev/null for a file that is created or deleted."""
     if change.before == change.after:
         return ""
     old, new = ((data or b"").decode("utf-8", "replace") for data in (change.before, change.after))

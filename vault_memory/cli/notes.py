@@ -1,4 +1,4 @@
-"""The commands for notes and what they say: `init`, `get`, `retain`, `forget`, `entity`, `entities`, `opinions`."""
+"""The commands for notes and their content: `init`, `get`, `retain`, `forget`, `entity`, `entities`, `opinions`."""
 
 import json
 import os
@@ -84,7 +84,7 @@ def init(shared: Shared, path: str | None, dry_run: bool, **options: str | None)
 
 
 def _layout_of(root: Path) -> Layout:
-    """How what is to be a vault is laid out so far; raises RefusedError where a known vault's notes are gone."""
+    """The layout found in a future vault's folder; raises RefusedError if a known vault's notes are gone."""
     from vault_memory.config import load
     from vault_memory.memory import Memory
 
@@ -115,7 +115,7 @@ def _setting_lines(named: "Mapping[str, str]") -> list[str]:
 
 
 def _filled(source: str, layout: Layout, named: "Mapping[str, str]") -> str:
-    """A template with the names that were chosen."""
+    """A template with the chosen names filled in."""
     from vault_memory.config import template
 
     text = template(source).read_text("utf-8")
@@ -127,7 +127,7 @@ def _filled(source: str, layout: Layout, named: "Mapping[str, str]") -> str:
 
 
 def _create(file: Path, text: str) -> None:
-    """Make a new file; one of ours in `.memory` is private."""
+    """Create a file; those in `.memory` are readable by the user only."""
     is_ours = file.parent.name == ".memory"
     (make_private if is_ours else partial(Path.mkdir, parents=True, exist_ok=True))(file.parent)
     with open(file, "xb", opener=private if is_ours else None) as handle:
@@ -205,7 +205,7 @@ def retain(
         shared.say(dump(document) if shared.json else f"{done.path}#L{done.line}  {clean(done.bullet)}")
         if done.warning:
             shared.note(clean(done.warning))
-    if found := kinds(done.bullet):  # an agent may not store it; its owner may
+    if found := kinds(done.bullet):  # an agent may not store such text; the user may, with a warning
         shared.note(f"Warning: this looks like a secret ({', '.join(sorted(found))}), and notes are plain text.")
 
 
@@ -296,7 +296,7 @@ def forget(shared: Shared, target: str, text: str | None, dry_run: bool, yes: bo
             raise UsageError(why, "Name it as PATH#L14, or list them without --yes.")
         _list_candidates(shared, memory, target)
         return
-    meant = text or ("" if yes else None)  # unseen, only what was cited is taken
+    meant = text or ("" if yes else None)  # without a prompt, remove only what was cited
     planned = memory.plan_forget(path, lines[0], lines[1] or lines[0], meant)
     if not shared.json:
         shared.say("\n".join(clean(line) for line in planned.diff.split("\n")))
@@ -315,7 +315,7 @@ def forget(shared: Shared, target: str, text: str | None, dry_run: bool, yes: bo
 
 
 def _list_candidates(shared: Shared, memory: "Memory", query: str) -> None:
-    # Asking for facts to be forgotten is no use of them, and leaves no trace.
+    # Looking for facts to forget does not count as a use of them, so it is not journalled.
     answer = memory.recall(query, k=8, kinds=tuple(KINDS), journal=False)
     for said in index_state_notes(answer):
         shared.note(said)

@@ -1,4 +1,4 @@
-"""The commands that answer: `recall`, one question or a batch, and `context`, what an agent is given beforehand."""
+"""The query commands: `recall`, for one question or a batch, and `context`, for an agent's prompt."""
 
 import json
 import os
@@ -84,7 +84,7 @@ def recall(
 
 
 def _on_screen(found: dict[str, Any]) -> tuple[str, list[str]]:
-    """An answer wrapped to the terminal at hand; and the notes below it, what was left out in the last."""
+    """An answer wrapped to the terminal's width, and the remarks below it, ending with what was left out."""
     import shutil
 
     from vault_memory.rendering.recall import Screen, recall_screen, wrapped
@@ -106,7 +106,7 @@ def _batch(shared: Shared, file: str, defaults: dict[str, Any]) -> None:
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}.", "Name a file of JSON lines, or - .") from error
     with stream:
-        # The engine asks for the next request only after yielding the answer before it: bad lines come in turn.
+        # Requests are consumed one at a time, after the previous answer, so errors of bad lines are printed in order.
         for answer in memory.answers(_requests(shared, stream, defaults, memory.config), keep=False):
             shared.say(dump(recall_document(answer)))
 
@@ -150,7 +150,7 @@ def _requests(
 @click.option("--source", type=click.Choice(SOURCES), help="Where to look (notes).")
 def context(shared: Shared, prompt: tuple[str, ...], agent: str | None, scope: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401
     """Print core memory and what the notes say about PROMPT (without one, recent days), framed as data."""
-    from pathlib import Path  # 7 ms that a recall through the daemon need not wait
+    from pathlib import Path  # takes 7 ms, which a recall through the daemon avoids
 
     from vault_memory.config import load
     from vault_memory.rendering.recall import context_notes
@@ -166,7 +166,7 @@ def context(shared: Shared, prompt: tuple[str, ...], agent: str | None, scope: t
     if shared.json:
         shared.say(json.dumps(found))
         return
-    # Who reads JSON must find a document, if an empty one.
+    # A consumer of JSON must get a document, even if it is empty.
     if text := found["text"] or (agent_frame.framed_json({"passages": []}) if found["format"] == "json" else ""):
         shared.say(text)
     for note in context_notes(found):

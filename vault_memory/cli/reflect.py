@@ -30,7 +30,7 @@ def reflect(
 
     memory = shared.memory()
     if undo is not None:
-        if since or now or only or apply_core:  # an undo takes back a whole run
+        if since or now or only or apply_core:  # an undo reverts a whole run
             raise UsageError("--undo takes --dry-run and --force alone: nothing was undone.", "Leave out the rest.")
         undone = memory.undo(undo, dry_run=dry_run, force=force)
         shared.say(dump(undone_document(undone, dry_run)) if shared.json else undone_text(undone, dry_run))

@@ -1,4 +1,4 @@
-"""The commands that keep a vault looked after: `watch`, and `service`, which has it started at login."""
+"""The background commands: `watch`, which runs the daemon, and `service`, which starts it at login."""
 
 import os
 import shlex
@@ -57,7 +57,7 @@ def service(shared: Shared, action: str, only_print: bool, kind: str | None) -> 
 
 def _perform(supervisor: Supervisor, action: str, only_print: bool) -> tuple[dict[str, Any], str]:
     target, kind = supervisor.target, supervisor.kind
-    if kind == "cron":  # a person's crontab is theirs: it is neither read nor changed
+    if kind == "cron":  # the user's crontab is neither read nor changed
         text = services.cron(target).rstrip("\n")
         return {"lines": text.splitlines()}, text
     if action == "status":

@@ -1,1 +1,1 @@
-"""How things are: the state of vault and index, the findings about notes, the figures."""
+"""Reports on a vault: its state, problems with vault, index and notes, and statistics."""

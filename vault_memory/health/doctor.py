@@ -1,4 +1,4 @@
-"""doctor: what is wrong with vault, index and agents, and how to fix it; lint: findings about the notes' format."""
+"""Checks vault, index and agents for problems and says how to fix them (doctor); checks the notes' format (lint)."""
 
 import difflib
 import os
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Check:
-    """One thing doctor looked at; `level` is ok, notice, warning or error; `fix` says what to do about it."""
+    """The result of one check; `level` is ok, notice, warning or error; `fix` says what to do about it."""
 
     name: str
     level: str
@@ -53,14 +53,14 @@ class Check:
 
 
 def doctor(memory: "Federation", fix: bool = False) -> list[Check]:
-    """Look at everything that commonly goes wrong; `fix` repairs what is derived and never touches a note."""
+    """Check everything that commonly goes wrong; `fix` repairs derived data and never touches a note."""
     done = list(_repair(memory)) if fix else []
     return [*_checks(memory), *done]
 
 
 def _repair(memory: "Federation") -> Iterator[Check]:
-    """Build an unusable index anew; delete the vectors of a model that is not the one it was."""
-    with suppress(VaultMemoryError):  # the check says what is wrong
+    """Rebuild an unusable index; delete the vectors of a model that has changed."""
+    with suppress(VaultMemoryError):  # the checks report what is wrong
         if any(check.level == "error" for check in _index(memory, memory.vault.walk())):
             memory.index(rebuild=True)
             yield Check("index", "ok", "was unusable; rebuilt")
@@ -72,7 +72,7 @@ def _repair(memory: "Federation") -> Iterator[Check]:
 
 
 def _checks(memory: "Federation") -> Iterator[Check]:
-    """Each part's checks; one that fails is an error of its own, and the others are made all the same."""
+    """Run all checks; one that raises is reported as an error and does not stop the others."""
     walk = memory.vault.walk()
     for name, part in _PARTS.items():
         try:
@@ -98,7 +98,7 @@ def _settings(memory: "Federation", walk: Walk) -> Iterator[Check]:
         yield Check("settings", "warning", sentence, "It has no effect: correct its name or delete it.")
     if clash := memory.vault.layout.clash:
         yield Check("settings", "warning", clash, "Give one of them another name below [vault] in its settings.")
-    # What may open or shut more than was meant: folders that are not there, names of several projects.
+    # Scopes that may cover more or less than intended: folders that do not exist, names that several projects share.
     paths = [f"{folder_key(path)}/" for path in walk.files] if config.folder_scopes else []
     for folder, scope in config.folder_scopes:
         if folder and not any(path.startswith(f"{folder}/") for path in paths):
@@ -111,7 +111,7 @@ def _settings(memory: "Federation", walk: Walk) -> Iterator[Check]:
 
 
 def _places(memory: "Federation", walk: Walk) -> Iterator[Check]:
-    """Where the index lies, and whether notes are written as safely as can be."""
+    """Where the index is, and whether the file system allows the safest way of writing notes."""
     path, why = memory.index_file.path, memory.index_file.place
     if locations.is_writable(path):
         where = f"in the vault: {path}" if why == "vault" else f"at {path}: {why}"
@@ -122,7 +122,7 @@ def _places(memory: "Federation", walk: Walk) -> Iterator[Check]:
         yield Check(
             "place", level, cannot, "Set `index.path` in your own settings file to a folder that can be written."
         )
-    folder = locations.derived(memory.vault.root, "tmp")  # nothing is made in a vault that was never written to
+    folder = locations.derived(memory.vault.root, "tmp")  # create nothing in a vault that was never written to
     with suppress(OSError):
         if folder and folder.is_dir() and not safe_files.can_exchange(folder):
             what = "this file system cannot swap two files in one step: a save during a write is noticed late"
@@ -160,7 +160,7 @@ def _inspect_index(memory: "Federation") -> Check:
 
 
 def _reflect(memory: "Federation", walk: Walk) -> Iterator[Check]:
-    """What the last reflect could not write: nobody looks on at night."""
+    """What the last reflect could not write, since nobody watches it at night."""
     last = last_reflect(memory)
     if last and (last.skipped or not last.ok):
         what = "failed" if not last.ok else f"skipped {plural(last.skipped, 'page')}; the first"
@@ -175,7 +175,7 @@ def _embedder(memory: "Federation", walk: Walk) -> Iterator[Check]:
 
 
 def _models(memory: "Federation", walk: Walk) -> Iterator[Check]:
-    """The servers that the settings name: reachable, with the model, with the key, of the dimension in the index."""
+    """The configured model servers: are they reachable, with model and key, and do the vectors fit the index?"""
     remote, reranker = memory.search.remote, memory.search.reranker
     if remote:
         yield _ask_server("model", remote.id, lambda: _embedding_model(memory, remote))
@@ -212,7 +212,7 @@ def _is_usable(memory: "Federation") -> bool:
 
 
 def _model_change(memory: "Federation", remote: "RemoteEmbedder") -> str:
-    """How the configured model differs from the one that the index has vectors of, or ""."""
+    """How the configured model differs from the one that made the index's vectors, or ""."""
     from vault_memory.embedding.configured_embedder import recognise
 
     if not _is_usable(memory):
@@ -223,7 +223,7 @@ def _model_change(memory: "Federation", remote: "RemoteEmbedder") -> str:
 
 
 def _vectors(memory: "Federation", walk: Walk) -> Iterator[Check]:
-    """Vectors that wait to be made, or cannot be."""
+    """Vectors that are still to be made, or cannot be made."""
     if not _is_usable(memory):
         return
     state = index_status(memory)
@@ -239,7 +239,7 @@ def _vectors(memory: "Federation", walk: Walk) -> Iterator[Check]:
 
 
 def forget_sessions(memory: "Federation") -> Check:
-    """Delete the texts of sessions that were switched off; raises UsageError where there are none."""
+    """Delete the texts of agents whose sessions were switched off; raises UsageError if there are none."""
     from vault_memory.sessions import session_root
 
     left = session_root.unwanted_texts(memory.config, os.environ)
@@ -252,11 +252,11 @@ def forget_sessions(memory: "Federation") -> Check:
     return Check("sessions", "ok", f"texts of {plural(left.texts, 'session')} were deleted")
 
 
-# --- what is asked beside the vault ----------------------------------------------------------------------------------
+# --- other sources ---------------------------------------------------------------------------------------------------
 
 
 def _sessions(memory: "Federation", walk: Walk) -> Iterator[Check]:
-    """Texts of agents' sessions: how many, of which folders, and those that nobody wants any more."""
+    """Texts of agents' sessions: how many, missing source folders, and texts left from switched-off agents."""
     from vault_memory.sessions import readers, session_root
 
     if found := state_of.sessions(memory):
@@ -298,11 +298,11 @@ _PARTS: Mapping[str, Part] = {
     "files": _notes, "settings": _settings, "place": _places, "index": _index, "reflect": _reflect,
     "embedder": _embedder, "models": _models, "vectors": _vectors, "sessions": _sessions, "roots": _further_vaults,
 }  # fmt: skip
-"""What doctor looks at, each by itself."""
+"""Name → the independent checks that doctor runs."""
 
 
 def daemon_checks(health: Mapping[str, Any] | None) -> Iterator[Check]:
-    """What the daemon cannot do, from its answer to `health`, None where none runs."""
+    """Check the daemon by its answer to `health` (None if none is running)."""
     if health is None:
         yield Check("daemon", "notice", "not running; every command scans the vault itself", "Run `memory watch`.")
         return
@@ -319,14 +319,14 @@ def daemon_checks(health: Mapping[str, Any] | None) -> Iterator[Check]:
         yield Check("settings", "warning", f"the daemon still uses its old ones: {health['settings']}", "Fix the file.")
 
 
-# --- agents: which vault each uses, whether it is installed whole, whose hooks failed -------------------------------
+# --- agents: which vault each uses, whether its program exists, whose hooks failed -----------------------------------
 
 FAILURE_DAYS = 7
-"""Failures longer ago are not mentioned."""
+"""Older failures are not mentioned."""
 
 
 def agent_checks(config: "Config", folder: Path, environ: Mapping[str, str]) -> Iterator[Check]:
-    """What there is to say of each agent that has a vault, seen from a folder."""
+    """Check each agent with an installed vault, as seen from a working folder."""
     project = projects.checkout(folder) or folder
     program = settings_paths.Program((settings_edit.NAME,), config.hooks_seconds)
     for agent in settings_paths.AGENTS:
@@ -335,9 +335,9 @@ def agent_checks(config: "Config", folder: Path, environ: Mapping[str, str]) -> 
             try:
                 target = settings_paths.target(agent, settings_paths.InstallPlace(scope, project, environ), program)
             except UsageError:
-                continue  # it has no such scope
+                continue  # this agent has no such scope
             files = {os.path.realpath(settings.file) for settings in target.settings}
-            commands = [] if files & seen else install.find_commands(target)  # at home both scopes have the same files
+            commands = [] if files & seen else install.find_commands(target)  # at home both scopes use the same files
             seen |= files
             if commands:
                 in_project = scope == "project"
@@ -357,9 +357,9 @@ def agent_checks(config: "Config", folder: Path, environ: Mapping[str, str]) -> 
 
 
 def _installation_checks(name: str, again: str, commands: Sequence[Sequence[str]], mine: Path) -> Iterator[Check]:
-    """Which program and vault an agent's settings name; `again` is what installs it."""
+    """Check the programs and vaults that an agent's settings name; `again` is the command that reinstalls it."""
 
-    def in_a_line(path: object) -> str:  # a project's file may hold what looks like a line of doctor's
+    def in_a_line(path: object) -> str:  # a project's file is untrusted: it could imitate a line of our output
         return " ".join(str(path).split())
 
     for program in sorted({words[0] for words in commands}):
@@ -379,7 +379,7 @@ def _installation_checks(name: str, again: str, commands: Sequence[Sequence[str]
 
 
 def lint(memory: "Memory", progress: "Progress | None" = None) -> list[Problem]:
-    """Every finding about the notes' format: stored ones, files passed over, names that look like slips of others."""
+    """Every problem with the notes' format: stored ones, skipped files, names that look misspelt, forgotten facts."""
 
     def problems(store: View, freshness: "Freshness") -> list[Problem]:
         found = [Problem(*row) for row in note_queries.note_problems(store)] + memory.vault.walk().skipped
@@ -390,7 +390,7 @@ def lint(memory: "Memory", progress: "Progress | None" = None) -> list[Problem]:
 
 
 def _doubtful_names(store: View) -> Iterator[Problem]:
-    """Names that nearly equal a page's (suggested, never resolved), and aliases of several pages."""
+    """Names that nearly match a page's (suggested, never resolved), and aliases that several pages claim."""
     names = Names(store)
     pages = sorted({slug for _, slug, *_ in note_queries.page_names(store)})
     for text, slug, path, line in note_queries.names_mentioned_once(store):
@@ -407,7 +407,7 @@ def _doubtful_names(store: View) -> Iterator[Problem]:
 
 
 def _forgotten_again(store: View) -> Iterator[Problem]:
-    """Facts that were forgotten and stand in a note again; recall finds them, for the notes are the truth."""
+    """Forgotten facts that are in a note again; recall finds them, because the notes are authoritative."""
     days = journal.forgotten(store)
     if days:
         for path, line, text in note_queries.fact_texts(store):

@@ -1,7 +1,7 @@
-"""The figures of a vault as of one day, as the `stats@1` document, from which text and drawings are made.
+"""Computes a vault's statistics as of one day: the `stats@1` document, from which text and drawings are made.
 
-A day counts as logged when a dated note is of it; pages of the bank are none, whatever their properties say. What is
-dated after that day is counted as ahead, and is in no gap, streak or week.
+A day counts as logged if a note has that date; pages of the bank never count, whatever their properties say. Days after
+the given one are counted as ahead, and are part of no gap, streak or week.
 """
 
 import re
@@ -34,17 +34,17 @@ MAX_CURVES = 10
 TIERS = ("core", "working", "peripheral")
 
 BANDS = (("sure", 0.8), ("likely", 0.6), ("open", 0.4), ("doubted", 0.0))
-"""How sure an opinion is, and the least confidence of it."""
+"""Bands of confidence, each with its minimum."""
 
 Figures = dict[str, Any]
 Points = Sequence[Mapping[str, Any]]
-"""Each `date` on which an opinion was stated, the oldest first, and its `confidence` from then on (0..1)."""
+"""An opinion's history, oldest first: each `date` on which it was stated, and its `confidence` (0..1) from then on."""
 
 _EMPHASIS = re.compile(r"(\*{1,3}|`+)(?=\S)(.+?)(?<=\S)\1")
 
 
 def stats(memory: "Memory", today: date, progress: "Progress | None" = None) -> Figures:
-    """The `stats@1` document of a vault as it stands on a day; sizes in bytes."""
+    """The `stats@1` document of a vault as of a day; sizes are in bytes."""
     asked, config = parse_request(now=today), memory.config
 
     def ask(view: View, _: object) -> Figures:
@@ -78,7 +78,7 @@ def _figures(jobs: PageJobs) -> Figures:
         "facts": {
             "count": len(known.facts), "kinds": dict(Counter(fact.kind for fact in known.facts)),
             "tiers": {tier: tiers[tier] for tier in TIERS}, "inferred": sum(fact.is_inferred for fact in known.facts),
-            "private": known.left_out.get("private", 0),  # these are in no other figure
+            "private": known.left_out.get("private", 0),  # not included in any other figure
         },
         "entities": {
             "count": len(rows), "with_page": paged, "mentioned": len(rows) - paged,
@@ -96,7 +96,7 @@ def _figures(jobs: PageJobs) -> Figures:
 
 
 def days_of(logged: Iterable[date], today: date) -> Figures:
-    """The days with a log up to today, the longest gap between two of them, and how many on end there are now."""
+    """The number of days with a log up to today, the longest gap between them, and the current streak."""
     known = set(logged)
     past = sorted(day for day in known if day <= today)
     between = [(plus(a, 1), plus(b, -1)) for a, b in pairwise(past) if (b - a).days > 1]
@@ -123,8 +123,8 @@ def _by_week(days: Mapping[date, int], today: date) -> Counter[date]:
 
 
 def _opinions(held: Iterable[Opinion], today: date) -> Figures:
-    """How many hold, by how sure they are; how many of them moved in the last 30 days; those that were told last."""
-    # A figure or a drawing is for everybody who sees it: what is private to some scope is in no other than its own.
+    """Current opinions: their number by band, how many moved in the last 30 days, and those stated most recently."""
+    # Anyone may see a figure or drawing, so opinions that are private to a scope are left out.
     holding = [opinion for opinion in held if opinion.scope == GLOBAL and not opinion.superseded_by]
     bands = dict.fromkeys((band for band, _ in BANDS), 0)
     told: list[tuple[str, str, Points]] = []
@@ -144,12 +144,12 @@ def _opinions(held: Iterable[Opinion], today: date) -> Figures:
 
 
 def confidence_at(points: Points, day: date) -> float | None:
-    """The confidence at the end of a day: what was stated last holds; None before it was ever stated."""
+    """The confidence at the end of a day, as stated last; None before the first statement."""
     return next((point["confidence"] for point in reversed(points) if point["date"] <= day.isoformat()), None)
 
 
 def has_moved(points: Points, today: date) -> bool:
-    """Whether it is not as sure as it was 30 days ago, or as when it was first told since."""
+    """Whether the confidence differs from that of 30 days ago, or of the first statement since if it is newer."""
     since = plus(today, -LATELY_DAYS)
     values = [point["confidence"] for point in points if point["date"] > since.isoformat()]
     before = confidence_at(points, since)

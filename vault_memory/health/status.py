@@ -1,4 +1,4 @@
-"""Status: how the vault, its index and what is asked beside it are. It only looks, and judges nothing."""
+"""Reports the state of the vault, its index and the other sources, without judging it."""
 
 import os
 from collections.abc import Iterator
@@ -23,9 +23,9 @@ Document = dict[str, Any]
 
 
 def status(memory: "Federation", scopes: tuple[str, ...] = ()) -> Document:
-    """The `status@1` document of vault and index, or of what lies in these scopes; writes nothing.
+    """The `status@1` document of vault and index, or of what these scopes may see; writes nothing.
 
-    Whoever names scopes is told None of what cannot be told apart. A daemon fills in its own part.
+    With scopes, figures that cannot be split by scope are None. A daemon fills in its own part.
     """
     last = last_reflect(memory)
     capture = RunLog(memory.vault.root).last(CaptureEnd)
@@ -46,7 +46,7 @@ def status(memory: "Federation", scopes: tuple[str, ...] = ()) -> Document:
 
 
 def index_status(memory: "Memory", scopes: tuple[str, ...] = ()) -> Document:
-    """How one vault's index is, `pending` notes behind; raises VaultMemoryError for an index file that is not ours."""
+    """The state of one vault's index; raises VaultMemoryError for an index file that belongs to something else."""
     path = memory.index_file.path
     found: Document = {
         "path": str(path), "bytes": 0, "fresh": False, "pending": 0, "generation": 0, "notes": 0, "passages": 0,
@@ -68,7 +68,7 @@ def index_status(memory: "Memory", scopes: tuple[str, ...] = ()) -> Document:
 
 
 def sessions(memory: "Federation") -> Document | None:
-    """What is known of agents' sessions; None where the settings want none."""
+    """The state of the agents' sessions; None if they are switched off."""
     found = count_sessions(memory.config, os.environ)
     if found is None:
         return None
@@ -80,7 +80,7 @@ def sessions(memory: "Federation") -> Document | None:
 
 
 def further(memory: "Federation") -> Iterator[Document]:
-    """The further vaults that the settings name, and the index of each; `why_not` says why one cannot be asked."""
+    """The configured further vaults and the state of their indexes; `why_not` says why one cannot be queried."""
     for root, given in memory.ask_each(lambda root: index_status(memory.memory_of(root))):
         found: Document = {"fresh": False, "pending": 0, "notes": 0, "bytes": 0}
         why_not = None
@@ -93,7 +93,7 @@ def further(memory: "Federation") -> Iterator[Document]:
 
 
 def last_reflect(memory: "Memory") -> ReflectEnd | None:
-    """How it ended, also where it was killed and only the daemon knows that it ran."""
+    """How the last reflect ended, including one that was killed, of which only the daemon's log tells."""
     log = RunLog(memory.vault.root)
     last, night = log.last(ReflectEnd), log.last(NightlyRun)
     if night and night.ran and night.ok is False and (last is None or night.ran > last.at):
@@ -107,9 +107,9 @@ def last_reflect(memory: "Memory") -> ReflectEnd | None:
 
 
 def _vectors(memory: "Memory", view: View) -> Iterator[Document]:
-    """Every embedder of the index: its vectors, the passages that have one, and those `without` a usable one.
+    """Every embedder of the index: its number of vectors, of passages with one, and of those `without` a usable one.
 
-    The configured one comes even before it has a vector.
+    The configured embedder is included even before it has a vector.
     """
     named = memory.search.remote.id if memory.search.remote else builtin().id
     known = embedding_rows.all_spaces(view)

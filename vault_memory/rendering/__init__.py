@@ -1,1 +1,1 @@
-"""How things look: text for people, Markdown for agents, JSON for scripts. It decides nothing."""
+"""Renders results: text for people, Markdown for agents, JSON for scripts. It contains no other logic."""

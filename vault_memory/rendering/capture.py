@@ -1,4 +1,4 @@
-"""Prints what was captured, the proposals that wait, the facts that are kept, and the journal."""
+"""Renders the output of `capture`, `proposals`, `facts` and `journal`."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ from vault_memory.text.output import clean, plural
 from vault_memory.text.scope_syntax import GLOBAL
 
 MAX_NAMED = 3
-"""So many citations of one entry are printed."""
+"""Maximum number of citations printed for one journal entry."""
 
 
 def capture_document(done: CaptureReport) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def _item(item: CaptureItem) -> dict[str, Any]:
 
 
 def capture_text(done: CaptureReport, explain: bool) -> str:
-    """What was found and done, for a person."""
+    """The report of a capture run as text."""
     return "\n".join(map(clean, _lines(done, explain)))
 
 
@@ -78,7 +78,7 @@ def _section(heading: str, lines: Iterable[str]) -> list[str]:
 
 
 def _figures(item: CaptureItem, text: str) -> Iterator[str]:
-    """A statement that was found, as it is written or proposed, and what decided on it."""
+    """A statement that was found, as it is written or proposed, with the scores that decided on it."""
     yield f"{'keep' if item.is_kept else 'leave out'}  {text}"
     why = f", {item.why}" if item.why else ""
     gate = ", ".join(f"{name} {value:.2f}" for name, value in item.signals.items() if value)
@@ -112,13 +112,13 @@ def _proposal_row(one: OpenProposal) -> dict[str, Any]:
 
 
 def proposals_text(found: Sequence[OpenProposal]) -> str:
-    """The proposals that wait, each with its kind and scope, when and where it was said."""
+    """The open proposals, each with kind, scope, day and source."""
     if not found:
         return "No proposal is open."
     lines = []
     for one in found:
         fact = next(facts.facts(parse("x.md", f"## Retain\n- {one.text}\n".encode("utf-8", "replace")), None), None)
-        kind = facts.KINDS[fact.kind] if fact else one.text.partition(":")[0]  # a page is none
+        kind = facts.KINDS[fact.kind] if fact else one.text.partition(":")[0]  # a proposal for a page has no kind
         scope = (fact.scope or one.remark or "everywhere") if fact else ""
         parts = [kind, scope, one.day, one.source, "" if one.proposed else "held back"]
         lines += [f"{one.name}  {one.statement}", f"          {', '.join(filter(None, parts))}"]
@@ -138,7 +138,7 @@ def facts_document(found: Sequence[KeptFact]) -> dict[str, Any]:
 
 
 def facts_text(found: Sequence[KeptFact]) -> str:
-    """The facts that are kept, newest first, one a line: day, kind, text, and where it stands, for and by whom."""
+    """One line per fact, newest first: day, kind, text, citation, scope and origin."""
     lines = []
     for fact in found:
         text = without_citation(one_line(fact.text))
@@ -165,13 +165,13 @@ _EVENTS = {
     "accepted": "remembered", "declined": "refused", "folded": "folded away", "given": "number set",
     "deleted": "line deleted", "removed": "page removed", "renamed": "page renamed",
 }  # fmt: skip
-"""What a person calls what the journal notes."""
+"""Journal event → the word shown to the user."""
 
 _HASH = re.compile(r"[0-9a-f]{8,}(?: [0-9a-f]{8,})*")
 
 
 def journal_text(found: Sequence[JournalEntry], days: int) -> str:
-    """The entries, one a line in local time, newest first; names that are hashes are left out."""
+    """One line per entry in local time, newest first; names that are hashes are left out."""
     lines = []
     for entry in found:
         at = datetime.fromisoformat(entry.at).astimezone()

@@ -1,4 +1,4 @@
-"""What all output is made of: JSON documents, sentences about what did not run and the index used."""
+"""Shared parts of all output: JSON documents, and sentences about degraded results and the state of the index."""
 
 import json
 from collections.abc import Iterable
@@ -15,17 +15,17 @@ Document = dict[str, Any]
 
 
 def dump(document: Document) -> str:
-    """One document as one line of JSON."""
+    """Serialise a document as one line of JSON."""
     return json.dumps(document, ensure_ascii=True)
 
 
 def schema(name: str) -> Document:
-    """The beginning of every document."""
+    """The `schema` field that every document starts with."""
     return {"schema": f"vault-memory/{name}@1"}
 
 
 def degraded_notes(degraded: Iterable[tuple[str, str]]) -> list[str]:
-    """What did not run, as sentences; one that begins with a path keeps its letters."""
+    """What did not run, as sentences, capitalised unless they start with a path."""
     notes = []
     for what, why in degraded:
         if what != "files" and why.partition(" ")[0].isalpha():
@@ -35,7 +35,7 @@ def degraded_notes(degraded: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def place(path: str) -> str:
-    """A note's path fit for a terminal, on one line."""
+    """A note's path on one line, safe to print on a terminal."""
     return clean(one_line(path))
 
 
@@ -43,7 +43,7 @@ def place(path: str) -> str:
 
 
 def index_state_document(seen: "IndexState | None") -> Document:
-    """`index` and `degraded` of every answer out of the index."""
+    """The fields `index` and `degraded` of every answer from the index."""
     if seen is None:
         return {}
     index = {name: getattr(seen, name) for name in ("fresh", "pending", "generation", "notes")}
@@ -51,7 +51,7 @@ def index_state_document(seen: "IndexState | None") -> Document:
 
 
 def index_state_notes(seen: "IndexState | Answer | None") -> list[str]:
-    """What a person should know of the index that an answer came from: what did not run, how far it is behind."""
+    """Remarks on the index that an answer came from: what did not run, how far it is behind."""
     if seen is None:
         return []
     notes = degraded_notes(seen.degraded)
@@ -61,7 +61,7 @@ def index_state_notes(seen: "IndexState | Answer | None") -> list[str]:
 
 
 def behind(pending: int, sessions: int = 0) -> str:
-    """How far the index is behind; `sessions` of what is pending are no notes."""
+    """How far the index is behind; `sessions` of the `pending` are sessions, the rest notes."""
     parts = [plural(pending - sessions, "note")] if pending > sessions or not sessions else []
     parts += [plural(sessions, "session")] if sessions else []
     return f"The index is {' and '.join(parts)} behind; `memory index` updates it."

@@ -1,4 +1,4 @@
-"""What the commands for notes and what they say print: `get`, `retain`, `forget`, `entity`, `entities`, `opinions`."""
+"""Renders the output of `get`, `retain`, `forget`, `entity`, `entities` and `opinions`."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 def get_document(excerpt: "Excerpt") -> Document:
     """The `get@1` document."""
     document = asdict(excerpt)
-    del document["origins"]  # an asker's own marks
+    del document["origins"]  # only for a caller with scopes
     return schema("get") | document
 
 
 def unit(path: str) -> str:
-    """What a citation of this path counts: messages of a session, lines of any other note."""
+    """The unit that citations of this path count: messages of a session, lines of any other note."""
     return "message" if path.startswith("sessions/") else "line"
 
 
 def past_the_end(excerpt: "Excerpt") -> str:
-    """What is said of lines that a note does not have."""
+    """The message for a line range that starts after the end of a note."""
     if not excerpt.lines:
         return f"{clean(excerpt.path)} is empty."
     what = unit(excerpt.path)
@@ -46,7 +46,7 @@ def retain_document(done: "RetainResult") -> Document:
 
 
 def forget_document(planned: "Removal", done: "ForgetResult | None") -> Document:
-    """The `forget@1` document of what is, or would be, taken out."""
+    """The `forget@1` document of what was, or would be, removed."""
     shown = done.removal if done else planned
     return schema("forget") | {
         "path": shown.path, "line": shown.start_line, "end_line": shown.end_line, "source": shown.source,
@@ -56,7 +56,7 @@ def forget_document(planned: "Removal", done: "ForgetResult | None") -> Document
 
 
 def candidates_document(found: Sequence[Result]) -> Document:
-    """The `forget@1` document of the facts that a question may mean: none is chosen, nothing is written."""
+    """The `forget@1` document of the facts that a query may mean; nothing is chosen or written."""
     nothing = dict.fromkeys(("path", "line", "end_line", "source", "removed", "diff"))
     names = ("path", "start_line", "end_line", "source", "kind", "date", "content")
     return schema("forget") | nothing | {
@@ -66,7 +66,7 @@ def candidates_document(found: Sequence[Result]) -> Document:
 
 
 def candidates_text(found: Sequence[Result]) -> str:
-    """The facts that a question may mean, numbered, each with its citation."""
+    """The facts that a query may mean, numbered, each with its citation."""
     lines: list[str] = []
     for number, result in enumerate(found, start=1):
         lines.append(clean(f"{number}. {result.source}"))
@@ -86,7 +86,7 @@ def entities_document(rows: "Sequence[EntityRow]") -> Document:
 
 
 def entities_text(rows: "Sequence[EntityRow]") -> str:
-    """A line an entity."""
+    """One line per entity."""
     width = max((len(row.name) for row in rows), default=0)
     lines = []
     for row in rows:
@@ -114,7 +114,7 @@ def entity_document(profile: "EntityProfile | None", asked: str, seen: "IndexSta
 
 
 def entity_text(profile: "EntityProfile") -> str:
-    """Name, page, opinions, facts by day (newest first), related entities."""
+    """An entity's name, page, opinions, facts (newest first), links and related entities."""
     row = profile.row
     lines = [f"# {clean(row.name)}" + (f" ({', '.join(map(clean, row.aliases))})" if row.aliases else "")]
     if row.page:
@@ -147,13 +147,13 @@ def entity_text(profile: "EntityProfile") -> str:
 
 MARGIN = " " * 13
 EVIDENCE_CELLS = 100
-"""So much is shown of a fact for or against where the history is not asked for."""
+"""Maximum width of a fact for or against in the short form, without `--history`."""
 
 _LISTS = ("evidence", "supports", "contradicts", "related", "history")
 
 
 def opinions_document(opinions: "Sequence[Opinion]") -> Document:
-    """The `opinions@1` document, made by hand: dataclasses.asdict takes as long as all else for 20,000 opinions."""
+    """The `opinions@1` document; dataclasses.asdict would double the total time for 20,000 opinions."""
     return schema("opinions") | {
         "opinions": [
             vars(one) | {name: [vars(part) for part in getattr(one, name)] for name in _LISTS} for one in opinions
@@ -162,7 +162,7 @@ def opinions_document(opinions: "Sequence[Opinion]") -> Document:
 
 
 def opinions_text(opinions: "Sequence[Opinion]", history: bool) -> str:
-    """An opinion a line, below it its course and the newest fact for and against; with `history` all of them."""
+    """One line per opinion, and below it its trend and the newest fact for and against; with `history` all facts."""
     lines: list[str] = []
     for one in opinions:
         newest = next((line for line in one.evidence if line.text == one.statement), one.evidence[0])
@@ -189,7 +189,7 @@ def _in_short(opinion: "Opinion") -> Iterator[str]:
 
 
 def _history(opinion: "Opinion") -> Iterator[str]:
-    """Every fact it rests on, the newest first, with the confidence at the end of its day."""
+    """Every fact an opinion is based on, newest first, with the confidence at the end of its day."""
 
     def row(day: str | None, what: str) -> tuple[str, str]:
         known = [moment.confidence for moment in opinion.history if day and moment.date <= day]

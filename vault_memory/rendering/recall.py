@@ -1,4 +1,4 @@
-"""What `recall` and `context` print: Markdown grouped by note, or a terminal's lines; notes beside it; documents."""
+"""Renders the output of `recall` and `context`: Markdown grouped by note, terminal output, remarks and documents."""
 
 import json
 import re
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 FROM_SESSIONS, CLOSEST_NOTES = "The closest notes come last. From sessions:", "Closest:"
-"""How results are introduced of which the notes know nothing."""
+"""Introductions to the results of a question that no note mentions."""
 
 
 _RESULT_FIELDS = (
@@ -78,7 +78,7 @@ def _result(result: Result, vault: str) -> Document:
 
 
 def recall_text(results: Sequence[Document]) -> str:
-    """The results of `recall@1` as Markdown: a note's path and day once, the line number before each line."""
+    """The results of `recall@1` as Markdown: each note's path and day once, and a line number before each line."""
     blocks = []
     for note in by_note(results):
         lines = [clean(note_header(note[0]["path"], note[0]["date"]))]
@@ -90,7 +90,7 @@ def recall_text(results: Sequence[Document]) -> str:
 
 
 def by_note(results: Sequence[Document]) -> list[list[Document]]:
-    """Results in the order of their lines, a list a note, the note with the best first."""
+    """Group results by note, the note with the best result first, in line order within each."""
     notes: dict[str, list[Document]] = {}
     for result in results:
         notes.setdefault(result["path"], []).append(result)
@@ -98,9 +98,9 @@ def by_note(results: Sequence[Document]) -> list[list[Document]]:
 
 
 def numbered_lines(result: Document) -> list[tuple[str, str]]:
-    """The lines of a result, each with its number as it is cited; parts of a line have the first part's alone.
+    """(citation, text) for each line of a result; if the lines are parts of one line, only the first is numbered.
 
-    Behind the last stands who it is from and what took its place.
+    The last line ends with the result's origin and what superseded it.
     """
     texts = result["content"].split("\n")
     texts[-1] += origin_suffix(result["by"]) + older_suffix(result["superseded_by"], result["path"])
@@ -113,7 +113,7 @@ def numbered_lines(result: Document) -> list[tuple[str, str]]:
 
 
 def explained(result: Document) -> list[str]:
-    """Why a result has its rank, where that was asked for."""
+    """The explanation of a result's rank, if requested."""
     if not result.get("why"):
         return []
     why = json.dumps(result["why"], ensure_ascii=False, sort_keys=True).replace('"', "")
@@ -121,7 +121,7 @@ def explained(result: Document) -> list[str]:
 
 
 def recall_notes(answer: Answer) -> tuple[list[str], list[str]]:
-    """What a person should know of an answer: what introduces its results, and what stands below them."""
+    """Remarks on an answer: those printed before its results, and those after."""
     before, notes = list[str](), index_state_notes(answer)
     for at, (what, _) in enumerate(answer.degraded):
         if answer.is_guess and what == "lexical":
@@ -129,7 +129,7 @@ def recall_notes(answer: Answer) -> tuple[list[str], list[str]]:
             break
     if answer.missing and answer.results:
         is_from_sessions = answer.request.source == "notes" and answer.results[0].root == "sessions"
-        # What filters keep away may stand in a note.
+        # A note may contain what the filters exclude.
         is_filtered = bool(answer.missing_with) and any(answer.request.filters._replace(scopes=(), as_of=None))
         lacking = no_mention(answer.missing, answer.missing_with, is_filtered)
         before = [f"{lacking} {FROM_SESSIONS if is_from_sessions else CLOSEST_NOTES}"]
@@ -157,11 +157,11 @@ _NOUNS = ("near-duplicate", "core memory line")
 
 RECALL_OPTIONS = {"over_k": "--k", "over_budget": "--budget", "weak": "--all"}
 CONTEXT_OPTIONS = {"over_budget": "--budget"}
-"""The option of a command that shows what was left out for a reason."""
+"""Reason for leaving something out → the option of the command that shows it."""
 
 
 def left_out_notes(omitted: Mapping[str, int], options: Mapping[str, str] = RECALL_OPTIONS) -> list[str]:
-    """What an answer leaves out, and which of the `options` shows it."""
+    """Sentences about what an answer leaves out, and which of the `options` shows it."""
     use = {reason: f"; use {option} to see more" for reason, option in options.items()}
     notes = []
     if more := omitted.get("over_k", 0) + omitted.get("beyond_pool", 0):
@@ -194,7 +194,7 @@ def context_document(bundle: "Bundle", wanted: "ContextRequest") -> Document:
 
 
 def context_notes(document: Document) -> list[str]:
-    """What a person should know beside a context: staleness, what was left out, what did not run."""
+    """Remarks on a context: what did not run, how stale the index is, what was left out."""
     notes, index = degraded_notes((each["what"], each["why"]) for each in document["degraded"]), document["index"]
     if index and not index["fresh"]:
         notes.append(behind(index["pending"]))
@@ -204,32 +204,32 @@ def context_notes(document: Document) -> list[str]:
     return notes
 
 
-# --- on a terminal: wrapped to its window, headings above the lines, matched words in bold ----------------------------
+# --- on a terminal: wrapped to its width, headings above the lines, matched words in bold -----------------------------
 
 BOLD, DIM, PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 FEWEST_CELLS = 20
-"""A narrower window gets lines of this width."""
+"""Minimum line width, even in a narrower window."""
 
 
 class Screen(NamedTuple):
-    """The terminal at hand: its width in cells, and whether it shows bold text and links."""
+    """The terminal: its width in cells, and whether it shows styled text and links."""
 
     width: int
     has_styles: bool = True
     has_links: bool = True
 
     def styled(self, style: str, text: str) -> str:
-        """Text in a style, where there are any."""
+        """Text in a style, if the terminal supports styles."""
         return f"{style}{text}{PLAIN}" if self.has_styles and text.strip() else text
 
     def link(self, uri: str, text: str) -> str:
-        """Text as a link (OSC 8)."""
+        """Text as a hyperlink (OSC 8), if supported."""
         is_link = uri and self.has_styles and self.has_links
         return f"\x1b]8;;{uri}\x1b\\{text}\x1b]8;;\x1b\\" if is_link else text
 
 
 def recall_screen(results: Sequence[Document], matched: Sequence[str], screen: Screen) -> str:
-    """The results of a `recall@1` document, the `matched` words in bold."""
+    """The results of a `recall@1` document for a terminal, with the `matched` words in bold."""
     words = _pattern(matched)
     return "\n\n".join("\n".join(_note(note, words, screen)) for note in by_note(results))
 
@@ -242,7 +242,7 @@ def _note(results: Sequence[Document], words: re.Pattern[str] | None, screen: Sc
     above: Sequence[str] = ()
     end = 0
     for result in results:
-        # A note's title that repeats its name says nothing more.
+        # Leave out a title that only repeats the note's name.
         heading = [part for part in result["heading"] if part != PurePosixPath(path).stem]
         if heading != list(above):
             yield from (screen.styled(DIM, row) for row in wrapped(clean(" › ".join(heading)), screen.width))
@@ -258,7 +258,7 @@ def _note(results: Sequence[Document], words: re.Pattern[str] | None, screen: Sc
 
 
 def _pattern(matched: Sequence[str]) -> re.Pattern[str] | None:
-    """What finds the matched words; in scripts without spaces, where a word has no ends, wherever they stand."""
+    """A pattern for the matched words; in scripts without spaces it matches anywhere, as words have no boundaries."""
     longest_first = sorted(map(re.escape, matched), key=len, reverse=True)
     ends = {True: "{}", False: r"(?<!\w){}(?!\w)"}
     forms = [ends[bool(RUN.search(word))].format(word) for word in longest_first]
@@ -266,7 +266,7 @@ def _pattern(matched: Sequence[str]) -> re.Pattern[str] | None:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """A line in rows of at most `width` cells, broken at spaces, or within a word that is longer than a row."""
+    """Wrap a line into rows of at most `width` cells, at spaces, or within a word that is longer than a row."""
     width = max(width, FEWEST_CELLS)
     rows, row, used = list[str](), "", 0
     for word in re.findall(r"\s*\S+|\s+", text):

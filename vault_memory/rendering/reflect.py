@@ -1,4 +1,4 @@
-"""What `reflect` prints: a summary, a diff or the `reflect@1` document, which alone has all of it."""
+"""Renders the output of `reflect`: a summary, a diff, or the `reflect@1` document, which alone is complete."""
 
 import textwrap
 from collections import Counter
@@ -22,7 +22,7 @@ STATEMENT_CELLS = 52
 WIDTH = 79
 
 NOT_COUNTED = ("once", "said", "refused", "repeated", "later", "full")
-"""Fields of `proposals.reasons` that `reflect@1` had from the first, null since they are counted no more."""
+"""Obsolete fields of `proposals.reasons`, kept in `reflect@1` as null for compatibility."""
 
 NOT_ASKED = "is not asked in a dry run, so what it would write is not shown"
 
@@ -77,7 +77,7 @@ def reflect_document(done: "ReflectReport") -> Document:
 
 
 def undone_document(undone: "UndoReport", dry_run: bool) -> Document:
-    """The `reflect@1` document of an undo, or of what one would do."""
+    """The `reflect@1` document of an undo or, in a dry run, of what it would do."""
     pages = [{"path": back.path, "action": "deleted" if back.text is None else "restored"} for back in undone.backs]
     return schema("reflect") | {
         "dry_run": dry_run, "run": undone.run, "undone": None if dry_run else undone.run, "pages": pages,
@@ -85,12 +85,12 @@ def undone_document(undone: "UndoReport", dry_run: bool) -> Document:
     }  # fmt: skip
 
 
-# --- for a person ----------------------------------------------------------------------------------------------------
+# --- text ------------------------------------------------------------------------------------------------------------
 
 
 def reflect_text(done: "ReflectReport", verbose: bool = False) -> str:
-    """What was done, or in a dry run the diff of what would be, and why; with `verbose` nothing is only counted."""
-    # Lines of a diff are kept as they end: `patch` is to understand it.
+    """What was done and why, preceded in a dry run by the diff; with `verbose` all items are listed, not counted."""
+    # Keep the line endings of a diff, so that `patch` can apply it.
     diffs = [line for edit in done.edits for line in edit.diff().split("\n")] if done.dry_run else []
     lines = [clean(line.removesuffix("\r")) + "\r" * line.endswith("\r") for line in diffs]
     lines += _wrapped(_headline(done))
@@ -122,7 +122,7 @@ def reflect_text(done: "ReflectReport", verbose: bool = False) -> str:
 
 
 def undone_text(undone: "UndoReport", dry_run: bool) -> str:
-    """What an undo put back and what it deleted, or would."""
+    """What an undo restored and deleted or, in a dry run, would."""
     deleted = sum(back.text is None for back in undone.backs)
     counts = ((len(undone.backs) - deleted, "restored"), (deleted, "it had created deleted"))
     parts = [f"{plural(count, 'note')} {what}" for count, what in counts if count]
@@ -160,7 +160,7 @@ def _headline(done: "ReflectReport") -> str:
 
 
 def _first(lines: Sequence[str], most: int, what: str, verbose: bool) -> Iterator[str]:
-    """So many lines at the most, and how many more there are."""
+    """At most `most` lines (one more if that completes them), then how many are left."""
     shown = len(lines) if verbose or len(lines) <= most + 1 else most
     yield from lines[:shown]
     if len(lines) > shown:
@@ -215,7 +215,7 @@ def _proposals(done: "ReflectReport") -> Iterator[str]:
 
 
 def _left_out(done: "ReflectReport", verbose: bool) -> Iterator[str]:
-    """What stands on no page, and why."""
+    """What is on no page, and why."""
     if left := [f"{count:,} {what}" for what, count in done.left_out.items() if count]:
         yield f"Left out: {listed(left)} {'fact' if sum(done.left_out.values()) == 1 else 'facts'}."
     full = [edit.change.folded for edit in done.edits if edit.change.folded]

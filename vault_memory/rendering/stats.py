@@ -1,4 +1,4 @@
-"""What `stats` prints and draws of its document: the figures as text, sparklines, and one SVG drawing."""
+"""Renders the `stats@1` document as text, as sparklines and as an SVG drawing."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from vault_memory.text.output import clean, cut, plural
 
 BARS = "▁▂▃▄▅▆▇█"
 NO_BAR = "·"
-"""Nothing, where the lowest bar is something."""
+"""No value; even the lowest bar stands for a value."""
 
 MAX_WEEKS = 52
 MIN_WIDTH = 24
@@ -23,7 +23,7 @@ Figures = Mapping[str, Any]
 
 
 def stats_text(stats: Figures) -> str:
-    """A line a figure, as a person reads them."""
+    """The figures as text, one line each."""
     notes, facts, entities, opinions = stats["notes"], stats["facts"], stats["entities"], stats["opinions"]
     kinds = [f"{count:,} {kind}" for kind, count in sorted(facts["kinds"].items(), key=lambda one: (-one[1], one[0]))]
     total = f"{facts['count']:,}: {', '.join(kinds)}" if kinds else "none yet"
@@ -58,14 +58,14 @@ def _days_text(days: Figures) -> str:
     return text + (f"; current streak {days['streak']:,} days" if days["streak"] > 1 else "") + ahead
 
 
-# --- what is drawn ---------------------------------------------------------------------------------------------------
+# --- drawings --------------------------------------------------------------------------------------------------------
 
 Bar = tuple[float | None, str]
-"""How high it is (0..1, None for no bar at all), and what it says in figures."""
+"""Its height (0..1, None for no bar), and its value as text."""
 
 
 class Row(NamedTuple):
-    """One line of a drawing: its bars, and what stands before and behind them."""
+    """One line of a drawing: its bars and the labels before and after them."""
 
     before: str
     bars: Sequence[Bar]
@@ -73,7 +73,7 @@ class Row(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """The rows that share a title and a span of days."""
+    """Rows that share a title and a date range."""
 
     title: str
     days: Sequence[date]
@@ -87,7 +87,7 @@ class Panel(NamedTuple):
 
 
 def _panels(stats: Figures, most_weeks: int, columns: int) -> tuple[Panel, Panel]:
-    """Notes and facts by week, and the confidence in opinions in so many steps from the first day to the last."""
+    """Notes and facts per week, and the opinions' confidence in `columns` steps from the first day to the last."""
     weeks, curves = _last_weeks(stats["weeks"], most_weeks), stats["opinions"]["last_told"]
     counts = []
     for name in ("notes", "facts") if weeks else ():
@@ -110,7 +110,7 @@ def _panels(stats: Figures, most_weeks: int, columns: int) -> tuple[Panel, Panel
 
 
 def _last_weeks(weeks: Sequence[Figures], most: int) -> dict[date, Figures]:
-    """At most so many weeks up to the last one that has anything, by their Mondays, the empty ones included."""
+    """At most `most` weeks up to the last one with an entry, by their Mondays, including empty ones."""
     known = {date.fromisoformat(f"{week['week']}-1"): week for week in weeks}
     if not known:
         return {}
@@ -121,7 +121,7 @@ def _last_weeks(weeks: Sequence[Figures], most: int) -> dict[date, Figures]:
 
 
 def sparklines(stats: Figures, width: int) -> str:
-    """Notes and facts by week and the opinions' confidence: no line wider than `width` cells (24 at least)."""
+    """Notes and facts per week and the opinions' confidence; no line is wider than `width` cells (at least 24)."""
     width = max(width, MIN_WIDTH)
     blocks = []
     for panel in _panels(stats, min(MAX_WEEKS, width - 16), min(max((width - 9) // 3, 8), 40)):
@@ -135,10 +135,10 @@ def sparklines(stats: Figures, width: int) -> str:
 
 WIDTH, EDGE, ROW_HEIGHT = 800, 36, 34
 BARS_LEFT, BARS_WIDTH, CAPTION_CELLS = 112, 300, 46
-"""Where a row's bars are drawn, in pixels; and how much of a name fits behind them."""
+"""Position and width of a row's bars in pixels, and how many cells of a caption fit after them."""
 
 _UNPRINTABLE = re.compile("[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u2028-\u202e\u2066-\u2069]")
-"""What XML does not allow, and what turns the direction of text."""
+"""Characters that XML does not allow, line separators, and those that change the direction of text."""
 
 _STYLE = """
 text { font-family: system-ui, sans-serif; font-size: 13px; fill: #1d2330; }
@@ -151,7 +151,7 @@ text { font-family: system-ui, sans-serif; font-size: 13px; fill: #1d2330; }
 
 
 def svg(stats: Figures, title: str) -> str:
-    """The same as one SVG document with our seal, 800 wide; colours follow the reader's light or dark scheme."""
+    """The same as an SVG document, 800 pixels wide and sealed; colours follow the viewer's light or dark scheme."""
     facts = stats["facts"]
     counts = ((stats["notes"]["count"], "note"), (facts["count"], "fact"), (stats["opinions"]["held"], "opinion"))
     counted = ", ".join(plural(*each) for each in counts)

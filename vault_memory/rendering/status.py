@@ -1,4 +1,4 @@
-"""What the commands about vault and index print: `index`, `lint`, `status` and `doctor`."""
+"""Renders the output of `index`, `lint`, `status` and `doctor`."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
@@ -38,7 +38,7 @@ def index_document(
 
 
 def index_text(report: "Report") -> str:
-    """A summary line and what needs attention."""
+    """A summary line and the problems that need attention."""
     lines = []
     if report.rebuilt and report.rebuilt not in ("asked for", "there was none"):
         lines.append(f"Rebuilt the index: {report.rebuilt}.")
@@ -62,7 +62,7 @@ def _changes(counts: Iterable[tuple[int, str]]) -> str:
 
 
 def sessions_text(swept: "SyncReport") -> str:
-    """What was read of the transcripts, and what is wrong with them."""
+    """What was read from the transcripts, and what is wrong with them."""
     counts = ((swept.added, "added"), (swept.grown, "grown"), (swept.anew, "reread"), (swept.removed, "removed"))
     left_out = f", {plural(swept.outputs, 'tool output')} left out" if swept.outputs else ""
     lines = [
@@ -77,7 +77,7 @@ def sessions_text(swept: "SyncReport") -> str:
 
 
 def backfill_text(filled: "BackfillReport") -> str:
-    """What was embedded, what was cut or given up, and what still waits and why."""
+    """What was embedded, truncated or given up, and what is still to do and why."""
     done = f"{filled.done:,} of {plural(filled.passages, 'passage')} ({filled.embedded:,} embedded)"
     lines = [f"{filled.embedder}: {done}"]
     if filled.cut:
@@ -109,7 +109,7 @@ def lint_document(found: Sequence[Problem]) -> Document:
 
 
 def narrowed(document: Document) -> Document:
-    """The document without what its daemon, and the last reflect, say of all notes: for somebody who sees some."""
+    """The document for a caller with scopes, without what daemon, reflect and capture report about all notes."""
     daemon = document["daemon"]
     document = document | {"reflect": None, "capture": None}  # they name and count pages, private ones too
     if not daemon or not document["index"]["generation"]:
@@ -118,7 +118,7 @@ def narrowed(document: Document) -> Document:
 
 
 def status_text(document: Document) -> str:
-    """A `status@1` document as a line each for vault, index, what it holds, vectors and the daemon."""
+    """A `status@1` document as text: vault, index, its content, vectors, other sources, last runs, daemon."""
     index, daemon = document["index"], document["daemon"]
     lines = [f"vault    {document['vault']}"]
     if not index["generation"]:
@@ -222,7 +222,7 @@ def doctor_document(checks: "Sequence[Check]") -> Document:
 
 
 def doctor_text(checks: "Sequence[Check]") -> str:
-    """A line a check, with what to do about it."""
+    """One line per check, with what to do about it."""
     lines = []
     for check in checks:
         lines.append(f"{MARKS[check.level]} {check.name:11} {clean(check.message)}")
