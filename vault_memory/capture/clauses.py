@@ -32,7 +32,7 @@ _HALT = re.compile(r"(?:[^\W\d]+ )?(?:wait|hold on|halt|moment|warte|attends|esp
 VERB_WORDS = 6
 """How many words at the beginning of a clause are searched for its verb."""
 _LASTING = "always every denying"
-"""Word classes that make a verb unnecessary: "always static types"."""
+"""Word classes that make a verb unnecessary: "static types everywhere"."""
 _ANDS = frozenset(("and", "or", "und", "oder", "et", "ou", "y"))
 _PLEASE = frozenset(("please", "bitte"))
 _LINKS = frozenset(

@@ -63,7 +63,7 @@ AGREEING_WORDS = 5
 """The maximum length of an answer that only agrees ("Yes, please do")."""
 
 UNTOLD = "(looks like a secret)"
-"""Stands for the words of a secret."""
+"""The text of a statement in place of a secret."""
 
 RULE_WORDS = 5
 """The minimum length of a rule."""
@@ -145,15 +145,15 @@ class Statement(NamedTuple):
     sentence: str
     is_request: bool = False
     subject: str = ""
-    """The name of whom a sentence of a log is about, where it stands as one elsewhere too."""
+    """The name a sentence of a log is about, if it is known as a name from elsewhere."""
     is_of_name: bool = False
-    """Whether a log says it of what may be a name."""
+    """Whether it is from a log and about a possible name."""
     confidence: float = 1.0
-    """How much of it its person said in these words, 0..1."""
+    """How much of it is in the user's own words, 0..1."""
     is_secret: bool = False
-    """Whether it was asked for and looks like a secret: `text` says nothing of it."""
+    """Whether it is a request to remember what looks like a secret, which is not in `text`."""
     is_taken_back: bool = False
-    """Whether its person took it back, or said something else instead, later in the session."""
+    """Whether the user retracted or corrected it later in the session."""
 
 
 class SessionTurn(NamedTuple):
@@ -332,7 +332,7 @@ def read_request(text: str, message: int, sentence: str, spoken: Spoken, context
 
 
 def _without_secret(asked: Statement, context: str) -> Statement:
-    """What was asked for, without its words where it looks like a secret in the message that says it."""
+    """A requested statement, its text replaced if it looks like a secret in its context."""
     is_secret = exclusions.is_secret(asked.sentence, context)
     return asked._replace(text=UNTOLD, is_secret=True) if is_secret else asked
 
