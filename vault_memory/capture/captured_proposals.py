@@ -1,12 +1,12 @@
-"""Writes what was captured on the page of proposals, and reads a person's answers there. Pure.
+"""Composes the captured facts' block on the page of proposals and reads the user's answers from it. Pure: no I/O.
 
     - [ ] O(scope=project:tern) @Nora: Prefers dark themes. — sessions/claude-code/1a2b#m7 ^p-1a2b3c4d
       instead of ~~Prefers light themes.~~ — memory/2025-11-27.md#L12
 
-A tick has it written into the log of the day it was said, in the words and for the scope that stand there; `[-]`, or a
-deleted line, refuses it for good; another mark is asked about. Where more than half is gone at once, or the block is as
-it was written, nobody refused anything: the page may be older than the journal. A line that a person reworded stays as
-they left it; where they delete `instead of …`, the old fact goes on beside the new one.
+A tick writes the fact, with the wording and scope of its line, into the log of the day it was said. `[-]`, or deleting
+the line, refuses it for good; any other mark is reported. Missing lines do not count as refused if more than half are
+gone at once, or if the block is unedited: the page may be older than the journal. A line that the user reworded stays
+as it is; if they delete its `instead of …`, the old fact stays valid beside the new one.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from vault_memory.reflect.user_feedback import REFUSAL, TICK, ProposalLine, read
 BLOCK = "captured"
 
 PAGE_SCORE = 0.5
-"""A page is proposed after the facts that are worth as much or more."""
+"""The score of a proposed page, by which it is ranked among facts."""
 
 _PAGE = "page: "
 _HEADING = "## From sessions and logs"
@@ -37,41 +37,41 @@ _HELD = re.compile(r"\d+ more wait for another day\.")
 
 
 class OpenProposal(NamedTuple):
-    """A proposal that waits for an answer: what it is known by, the fact as a bullet's text, and when it was said."""
+    """A proposal; `name` is its id, `text` the fact as the text of a bullet, `day` the day it was said."""
 
     name: str
     text: str
     day: str
     score: float = 0.0
     proposed: str = ""
-    """The day on which it was put on the page; "" where it is held back."""
+    """The day it was put on the page; "" if not yet."""
     found: str = ""
-    """The day on which it was found."""
+    """The day it was found."""
     is_personal: bool = False
-    """Whether it is about who said it, or what they prefer: once ticked, reflect asks whether it is for the core."""
+    """Whether it is about the speaker or their preferences: once ticked, reflect asks whether to add it to the core."""
     replaces: int = 0
-    """What the statement is known by whose place it takes; 0 for none."""
+    """The key of the statement it replaces (`statement_key`); 0 for none."""
     state: str = ""
-    """What became of it: the journal's last event, "proposed", "held", "accepted", "declined" or "folded"."""
+    """The journal's last event: "proposed", "held", "accepted", "declined" or "folded"."""
     kept_for: str = ""
-    """The scope for which it is kept already: the proposal is to have it hold everywhere."""
+    """The scope in which it is already kept: the proposal is to make it hold everywhere."""
     is_unticked: bool = False
-    """Whether the run that wrote it at a tick was undone: the tick that came back with the page counts no more."""
+    """Whether the run that accepted it was undone: the tick restored with the page no longer counts."""
 
     @property
     def is_page(self) -> bool:
-        """Whether it proposes a page for a name."""
+        """Whether it proposes a page for a name rather than a fact."""
         return wanted_page(self.text) != ""
 
     @property
     def remark(self) -> str:
-        """For whom a tick has it hold, in words; "" where the line says so."""
+        """Where it holds once ticked, in words; "" if its line says so."""
         remark = f"kept for {self.kept_for}; tick to have it hold everywhere"
         return remark if self.kept_for else "everywhere" if self.is_personal else ""
 
     @property
     def statement(self) -> str:
-        """What it says, without its kind, names and citation."""
+        """Its statement alone, without kind, names and citation."""
         return statement(self.text)
 
     @property
@@ -81,21 +81,21 @@ class OpenProposal(NamedTuple):
 
 
 class PageAnswers(NamedTuple):
-    """What a person answered: names and the bullets they ticked, names they refused, how many lines are gone of which
-    nobody knows why, by their names all lines as they stand, and the lines that are a person's own."""
+    """The user's answers on the page: `ticked` texts by proposal name, `refused` names, `lost` as the number of lines
+    missing for an unknown reason, and `lines` with every line still there that is not refused, by name."""
 
     ticked: Mapping[str, str]
     refused: frozenset[str]
     lost: int = 0
     lines: Mapping[str, ProposalLine] = {}
     others: Mapping[str, Sequence[str]] = {}
-    """A person's own lines in the block, by the name of the proposal that they stand behind ("": before all)."""
+    """The user's own lines in the block, by the name of the proposal they follow ("": before the first)."""
     beside: frozenset[str] = frozenset()
-    """The names of those whose line `instead of …` somebody deleted."""
+    """The names of proposals without an `instead of …` line: accepting them replaces nothing."""
 
 
 def read_answers(page: Page, shown: Sequence[OpenProposal]) -> PageAnswers:
-    """The answers on a page that is known to have `shown` these, wherever on it a line stands; of doubles any tick."""
+    """The answers to the `shown` proposals, from anywhere on the page; of duplicate lines a ticked one wins."""
     wanted = {one.name for one in shown}
     inside, others, instead = _read_block(page.block.lines if page.block else ())
     beyond = map(read_line, [*page.before.splitlines(), *page.after.splitlines()])
@@ -110,7 +110,7 @@ def read_answers(page: Page, shown: Sequence[OpenProposal]) -> PageAnswers:
         ticked, refused, lines=standing, others=others, beside=frozenset(one.name for one in inside) - instead,
     )  # fmt: skip
     gone = wanted - found.keys()
-    # A line without its name may be any of those that are gone.
+    # A list item without a name may be any of the missing ones.
     is_unsure = any(_ITEM.match(text) for texts in others.values() for text in texts)
     is_edited = page.block is not None and not page.block.is_as_written and not is_unsure
     if is_edited and (len(gone) == 1 or 2 * len(gone) <= len(wanted)):
@@ -119,20 +119,20 @@ def read_answers(page: Page, shown: Sequence[OpenProposal]) -> PageAnswers:
 
 
 def read_unknown(page: Page, known: Container[str]) -> list[OpenProposal]:
-    """The proposals in the block that are none of the known: the journal that tells of them is elsewhere, or gone."""
+    """The proposals in the block that are not among the known ones: their journal is on another device, or lost."""
     inside, _, _ = _read_block(page.block.lines if page.block else ())
     texts = {one.name: one.text for one in inside if one.name not in known}
     return [OpenProposal(name, text, _day_of(text.rpartition(" — ")[2])) for name, text in texts.items()]
 
 
 def _day_of(source: str) -> str:
-    """The day of the log that is cited; "" where a session is."""
+    """The day of the cited log; "" for a session."""
     day = re.search(r"\d{4}-\d\d-\d\d", source)
     return day[0] if day else ""
 
 
 def _read_block(lines: Sequence[str]) -> tuple[list[ProposalLine], dict[str, list[str]], frozenset[str]]:
-    """The lines of proposals, a person's own by the name they stand behind, and the names with an `instead of`."""
+    """The proposal lines, the user's own lines by the name they follow, and the names with an `instead of` line."""
     found: list[ProposalLine] = []
     others: dict[str, list[str]] = {}
     instead: set[str] = set()
@@ -154,10 +154,10 @@ def compose(
     path: str, before: bytes | None, proposals: Sequence[OpenProposal], held: int, answers: PageAnswers,
     old: Mapping[int, tuple[str, str]],
 ) -> bytes:  # fmt: skip
-    """The page with these proposals in its block, in a person's words where they reworded one, and their own lines.
+    """The page with these proposals in its block, keeping the user's rewordings and their own lines.
 
-    `old` are the statements that some take the place of, with their sources, by what they are known by. Raises
-    ConflictError where the markers are broken.
+    `old` are the statements to be replaced, with their sources, by key (`statement_key`). Raises ConflictError if the
+    markers are broken.
     """
     page = read_page(path, before if before is not None else b"# Proposals\n", BLOCK)
     texts = list(answers.others.get("", ()))
@@ -181,22 +181,22 @@ def compose(
 
 
 def line(proposal: OpenProposal) -> str:
-    """A proposal as its line."""
+    """The line of a proposal on the page."""
     return f"- [ ] {proposal.text} ^p-{proposal.name}"
 
 
 def statement(text: str) -> str:
-    """What a bullet's text says, without its kind, names and citation."""
+    """The statement of a bullet's text, without kind, names and citation."""
     return text.partition(": ")[2].rpartition(" — ")[0] or text
 
 
 def propose_page(name: str, source: str) -> OpenProposal:
-    """The proposal of a page for what a name stands for, and a line that holds it."""
+    """The proposal of a page for a name; `source` cites a line that contains it."""
     digits = hashlib.blake2b(f"page\0{name.casefold()}".encode("utf-8", "replace"), digest_size=4).hexdigest()
     return OpenProposal(digits, f"{_PAGE}{name}, named on several days — {source}", "", PAGE_SCORE)
 
 
 def wanted_page(text: str) -> str:
-    """The name for which a proposal wants a page; "" where it states a fact."""
+    """The name for which a proposal's text proposes a page; "" if it states a fact."""
     name = text.removeprefix(_PAGE).partition(" — ")[0].partition(",")[0].strip()
     return name if text.startswith(_PAGE) else ""

@@ -1,6 +1,6 @@
-"""Runs a capture: what was answered is done, what was found is written or proposed, and all of it can be undone.
+"""Runs a capture: carries out the user's answers, then writes or proposes what was found; a run can be undone.
 
-The journal is the truth about proposals: what was proposed, held back, ticked, refused or folded away, on all devices.
+The journal is the source of truth for proposals on all devices: proposed, held, accepted, declined or folded.
 """
 
 import hashlib
@@ -51,17 +51,17 @@ from vault_memory.write.rewrite import Rewriter, read_current
 T = TypeVar("T")
 
 PAGES_A_DAY = 3
-"""So many of a day's proposals may be pages for names: of the thirteen in the sample's two months five are people."""
+"""How many of a day's proposals may be pages for names: of the thirteen in the sample's two months five are people."""
 
 WAITING = ("proposed", "held")
-"""The states of proposals that nobody has answered."""
+"""The states of unanswered proposals."""
 
 FOLDED_DAYS = 30
-"""A proposal that nobody answers for so long goes from the page."""
+"""A proposal unanswered for this long is removed from the page."""
 
 
 def read_states(index: IndexFile) -> dict[str, OpenProposal]:
-    """All that was ever proposed, by name, and what only the page knows of; what an undone run did does not count."""
+    """Every proposal ever made, by name, including those only on the page; events of undone runs do not count."""
     undone = {run.name for run in UndoHistory(index.vault.root).runs("capture") if run.is_undone}
     found: dict[str, OpenProposal] = {}
     events = list(journal.capture_events(index.vault.root))
@@ -75,7 +75,7 @@ def read_states(index: IndexFile) -> dict[str, OpenProposal]:
             proposal = before or _of_event(event)
             day = str(event["day"]) if what == "proposed" else proposal.proposed
             found[name] = proposal._replace(proposed=day, state=what, is_unticked=False)
-    with suppress(ConflictError, RefusedError):  # a run says what is wrong with the page
+    with suppress(ConflictError, RefusedError):  # a run reports what is wrong with the page
         data = read_current(index.vault, index.vault.layout.proposals)
         page = read_page(index.vault.layout.proposals, data or b"", captured_proposals.BLOCK)
         for proposal in captured_proposals.read_unknown(page, {str(event.get("name")) for event in events}):
@@ -84,7 +84,7 @@ def read_states(index: IndexFile) -> dict[str, OpenProposal]:
 
 
 def _of_event(event: Mapping[str, Any]) -> OpenProposal:
-    """A proposal as the journal tells of it first; raises KeyError, TypeError or ValueError where that is damaged."""
+    """A proposal from its first journal event; raises KeyError, TypeError or ValueError if that is damaged."""
     return OpenProposal(
         str(event["name"]), str(event["text"]), str(event["said"]), float(event["score"]),
         found=str(event["day"]), is_personal=event.get("personal") is True, replaces=int(event.get("replaces", 0)),
@@ -95,9 +95,9 @@ def _of_event(event: Mapping[str, Any]) -> OpenProposal:
 def capture(
     index: IndexFile, environ: Mapping[str, str], asked: CaptureRequest, answers: Mapping[str, bool] | None = None
 ) -> CaptureReport:
-    """Capture from the sessions; `answers` says of proposals, by name, whether they are wanted.
+    """Capture from sessions and logs; with `answers` (whether a proposal is wanted, by name) look for nothing new.
 
-    Raises UsageError for an answer to what is not open, ConflictError where a note keeps changing.
+    Raises UsageError for an answer to a proposal that is not open, ConflictError if a note keeps changing.
     """
     if index.config.capture_mode == "off":
         raise UsageError("Capture is off: `capture.mode` in your settings says so.", 'Set it to "propose" or "write".')
@@ -113,7 +113,7 @@ def capture(
         raise
     if not asked.dry_run:
         end, last = CaptureEnd(datetime.now(UTC), len(done.written), done.proposed, done.waiting), log.last(CaptureEnd)
-        # One that did nothing hides no other.
+        # A run that did nothing must not hide the last one that did.
         log.note(last._replace(waiting=done.waiting) if last and last.ok and not done.run else end)
     return done
 
@@ -132,7 +132,7 @@ def _capture(
 
 
 def open_proposals(index: IndexFile) -> list[OpenProposal]:
-    """The proposals that wait for an answer, those on the page first."""
+    """The unanswered proposals, those on the page first."""
     found = (one for one in read_states(index).values() if one.state in WAITING)
     return sorted(found, key=lambda one: (one.state == "held", -one.score))
 
@@ -140,10 +140,10 @@ def open_proposals(index: IndexFile) -> list[OpenProposal]:
 def forget_everywhere(
     index: IndexFile, planned: Removal, forget: Callable[[Removal], ForgetResult]
 ) -> ForgetResult:  # fmt: skip
-    """Forget a fact, and have its words gone from the journal, the day's list of sessions and the page of proposals.
+    """Forget a fact and remove its words from the journal, the day's list of sessions and the page of proposals.
 
-    The journal comes first: where this is killed on the way the fact still stands, and can be forgotten again, or the
-    next capture mends the page. Warns of what still holds the words. An undo of the forgetting restores page and list.
+    The journal comes first: if this is killed halfway, either the fact is still there and can be forgotten again, or
+    the next capture repairs the page. Warns of places that still contain the words. An undo restores page and list.
     """
     lock = partial(locations.writer_lock, index.path.with_name("retain"), LOCK_SECONDS)
     with lock():
@@ -155,14 +155,14 @@ def forget_everywhere(
             told = run.forget_copies(done.removal, known)
         if run.paths:
             index.update(sorted(run.paths))
-    except VaultMemoryError as error:  # the fact is forgotten all the same
+    except VaultMemoryError as error:  # the fact itself is forgotten
         told = [f"A copy that capture made may be left: {error} {error.next_step}".rstrip()]
     return replace(done, warnings=(*done.warnings, *told))
 
 
 @dataclass(frozen=True)
 class _DryRewriter(Rewriter):
-    """Writes no note: what would stand there is one of the `drafts`, for what the same run would write next."""
+    """Writes no notes; keeps their would-be contents in `drafts`, which later rewrites of the same run build on."""
 
     drafts: dict[str, bytes] = field(default_factory=dict)
 
@@ -172,7 +172,7 @@ class _DryRewriter(Rewriter):
 
 
 class _Run:
-    """One run: reads the answers, finds what is new, writes facts and the page."""
+    """One run: reads the answers, finds what is new, writes the facts and the page."""
 
     def __init__(
         self, index: IndexFile, asked: CaptureRequest, answers: Mapping[str, bool], saved: SavedRun | None = None
@@ -182,13 +182,13 @@ class _Run:
         history = UndoHistory(index.vault.root)
         newest = saved or next(iter(history.runs("capture")), None)
         self._ours: dict[str, str] = {}
-        """The hashes of notes as the last run left them: those need no waiting."""
+        """The hashes of notes as the last run left them; a note that still matches is not being edited by others."""
         with suppress(VaultError):
             self._ours |= {change.path: change.after for change in newest.changes()} if newest else {}
         self._saved = saved or history.begin("capture")
         self._states, self._began = read_states(index), time.time()
         self._signals: dict[str, Mapping[str, float]] = {}
-        """Those of the gate, of statements that are new to the journal."""
+        """The gate's signals of statements that are new to the journal."""
         self._drafts: dict[str, bytes] = {}
         """The notes as a dry run would leave them."""
         self._is_page_broken = False
@@ -202,7 +202,7 @@ class _Run:
     def run(self, environ: Mapping[str, str]) -> "_Run":
         found = (
             Findings(CaptureReport(), sources.load_marks(self._vault.root, environ))
-            if self._given  # only answers
+            if self._given  # look for nothing new
             else find_items(self._index, environ, self._asked, self._proposed())
         )
         self.report = found.report
@@ -218,7 +218,7 @@ class _Run:
         self.report.refused = [self._states[name] for name in sorted(answers.refused)]
         if not self._asked.dry_run:
             journal.blank_captured(self._vault.root)
-        # Those of the page alone, of no run: an undo of this one leaves them known.
+        # Proposals known only from the page, noted without a run, so that an undo of this one does not forget them.
         self._note("proposed", [one for one in self._open("proposed") if not one.found], run="")
         self._accept(answers)
         self._note("declined", self.report.refused)
@@ -232,14 +232,14 @@ class _Run:
         self.report.waiting = len(self._open(*WAITING))
         if self._asked.dry_run:
             return self
-        if self._asked.since is None and not self._given:  # what was left out is for another time
+        if self._asked.since is None and not self._given:  # otherwise not everything new was read
             sources.save_marks(self._vault.root, environ, found.marks)
             ledger.forget_ends(environ, self._began)
         self.report.run = self._saved.name if self.paths else ""
         return self
 
     def forget_words(self, removed: Removal) -> list[OpenProposal]:
-        """Have the journal lose the words of what was captured as that fact; returns what it knew."""
+        """Blank the words of this fact in the journal; returns the proposals it had of it."""
         names = self._captured_as(removed.narrative)
         known = [self._states[name] for name in names]
         self._note("declined", [one for one in known if one.state in WAITING])
@@ -248,11 +248,11 @@ class _Run:
         return known
 
     def forget_copies(self, removed: Removal, known: Sequence[OpenProposal]) -> list[str]:
-        """Have the page and the day's list of sessions lose the words, too; returns what still holds them."""
+        """Remove the words from the page and the day's list of sessions; returns warnings of where they remain."""
         was_open = any(one.state in WAITING for one in known)
-        if was_open or any(one.replaces for one in self._open("proposed")):  # it may stand below one of those
+        if was_open or any(one.replaces for one in self._open("proposed")):  # an `instead of` line may quote it
             self._write_page(self._read_answers())
-        blank = (one for one in self._states.values() if not one.text)  # also of a run that was killed behind it
+        blank = (one for one in self._states.values() if not one.text)  # includes those of a forgetting killed halfway
         days = {one.day for one in (*known, *blank)} - {""}
         texts = [without_citation(removed.narrative), *(one.statement for one in known)]
         self._write_work_log((), map(date.fromisoformat, days), [text for text in texts if text])
@@ -265,7 +265,7 @@ class _Run:
         return told
 
     def _captured_as(self, narrative: str) -> list[str]:
-        """The names of what was captured as a fact: by its words, else, where those were changed, by its citation."""
+        """The names of the proposals behind a fact: by its words, or, if these were changed, by its citation."""
         text = without_citation(narrative)
         words, source = text.split(), narrative.removeprefix(text).removeprefix(" — ")
         known = {name: one for name, one in self._states.items() if one.text}
@@ -283,7 +283,7 @@ class _Run:
         found = self._read_page()
         unticked = {name for name in found.ticked if self._states[name].is_unticked}
         found = found._replace(ticked={name: text for name, text in found.ticked.items() if name not in unticked})
-        # A tick from now on is a new one.
+        # From now on a tick counts again.
         self._note("proposed", [self._states[name] for name in sorted(unticked)])
         waiting = {one.name: one for one in self._open(*WAITING)}
         if unknown := sorted(self._given.keys() - waiting.keys()):
@@ -305,7 +305,7 @@ class _Run:
         return found._replace(ticked={**found.ticked, **wanted}, refused=refused, lines=kept)
 
     def _read_page(self) -> PageAnswers:
-        """What stands on the page; where it cannot be read its answers wait, and nothing is put on it."""
+        """The answers on the page; if it cannot be read, they have to wait and the page is not written."""
         path, shown = self._vault.layout.proposals, self._open("proposed")
         try:
             data = read_current(self._vault, path)
@@ -317,8 +317,8 @@ class _Run:
         return captured_proposals.read_answers(page, shown) if page else PageAnswers({}, frozenset(), len(shown))
 
     def _proposed(self) -> list[KnownStatement]:
-        """What was proposed before, wanted or not: what says the same is not proposed again."""
-        written = {one.statement for one in self._open("accepted")}  # a log has them, for one project or for all
+        """Earlier proposals, wanted or not, as known statements, so that they are not proposed again."""
+        written = {one.statement for one in self._open("accepted")}  # these are in a log, in one scope or another
         return [
             self._known(one)._replace(is_refused=one.state in ("declined", "folded"), is_batch=one.state in WAITING)
             for one in self._states.values()
@@ -326,7 +326,7 @@ class _Run:
         ]
 
     def _known(self, proposal: OpenProposal) -> KnownStatement:
-        """A proposal as it is compared."""
+        """A proposal as a statement to compare with."""
         known = KnownStatement(proposal.statement, f"{self._vault.layout.proposals}#^p-{proposal.name}")
         with suppress(VaultError):  # it proposes a page
             bullet = _bullet(proposal.text)
@@ -335,15 +335,15 @@ class _Run:
         return known
 
     def _old_facts(self) -> dict[int, KnownFact]:
-        """The facts that a new one may take the place of, by what they are known by; of several the newest."""
+        """The facts that a new one may replace, by key (`statement_key`); the newest of several with the same key."""
         if self.paths:
             self._index.update(sorted(self.paths))
         found = self._index.read(lambda view, _: newest_facts(view, (), NEWEST_FACTS), [])
         return {statement_key(one.narrative, one.scope): one for one in reversed(found)}
 
     def _ticked(self, answers: PageAnswers) -> Iterator[tuple[OpenProposal, Bullet | None]]:
-        """What was ticked, in the words on the page, each with its fact, None for a page; a line that states no fact is
-        told of, and waits as it stands."""
+        """The ticked proposals as worded on the page, each with its fact, None for a proposed page; a line that is not
+        one fact is reported and left waiting."""
         for name, text in answers.ticked.items():
             proposal = self._states[name]
             try:
@@ -376,7 +376,7 @@ class _Run:
             journal.note_capture(self._vault.root, what, self._asked.now, run, rows)
 
     def _accept(self, answers: PageAnswers) -> None:
-        """Write what was ticked."""
+        """Write the facts and pages that were ticked."""
         for ticked, bullet in self._ticked(answers):
             if bullet is None:
                 self._make_page(captured_proposals.wanted_page(ticked.text))
@@ -388,7 +388,7 @@ class _Run:
             self.report.accepted += 1
 
     def _make_page(self, name: str) -> None:
-        """Make an entity's page, where nobody has made it meanwhile."""
+        """Create an entity's page unless it exists by now."""
         path = f"{self._vault.layout.entities}{entities.file_name(name)}.md"
         text = template("entity.md").read_text("utf-8").replace("{{title}}", name)
         made = text.encode("utf-8", "replace")
@@ -397,9 +397,9 @@ class _Run:
         self.paths.add(path)
 
     def _retain(self, bullet: Bullet, day: str, replaces: int, is_ticked: bool = True) -> None:
-        """Write a fact into the log of its day, and which older one's place it takes where that still stands.
+        """Write a fact into the log of its day, superseding the older fact `replaces` if that still exists.
 
-        Without a person's tick it takes the place of none that others see too.
+        Without a tick it supersedes only a fact of the same scope.
         """
         said = date.fromisoformat(day) if day else self._today
         old = self._old_facts().get(replaces) if replaces else None
@@ -425,7 +425,7 @@ class _Run:
             elif is_ticked:
                 self.report.problems.append(f"{source} says that already, and nothing was written: {text}".rstrip("."))
                 return
-            # Else a run that was killed before the journal had it wrote it.
+            # Otherwise it was written by a run killed before its journal entry.
             self.report.facts.append(WrittenFact(source, text, instead))
             return
         done = retain.retain_bullet(self._rewriter(), bullet, said, template("daily.md"))
@@ -433,7 +433,7 @@ class _Run:
         self.paths.add(done.path)
 
     def _take(self, items: Sequence[CaptureItem], names: Mapping[str, str]) -> None:
-        """Write what an agent was asked to remember, or everything where the settings want that; propose the rest."""
+        """Write what an agent was asked to remember, or everything in mode "write"; propose the rest."""
         wanted = [item for item in items if item.is_kept and item.name not in self._states]
         self._signals |= {item.name: item.signals for item in wanted}
         at_once = [item for item in wanted if item.is_asked_for or self._config.capture_mode == "write"]
@@ -443,7 +443,7 @@ class _Run:
             self._note("accepted", [_proposal(item)])
         rest = [_proposal(item) for item in wanted if item not in at_once]
         rest += [_everywhere(item) for item in at_once if item.category in PERSONAL and item.bullet.scope]
-        known = {str(event.get("name")) for event in journal.capture_events(self._vault.root)}  # also by an undone run
+        known = {str(event.get("name")) for event in journal.capture_events(self._vault.root)}  # undone runs included
         pages = (captured_proposals.propose_page(name, source) for name, source in names.items())
         rest += [one for one in pages if one.name not in known | self._states.keys()]
         new = sorted([*self._open("held"), *rest], key=lambda one: (-one.score, one.day, one.name))
@@ -454,7 +454,7 @@ class _Run:
         self.report.proposals, self.report.held = shown, held
 
     def _within_the_day(self, new: Sequence[OpenProposal]) -> list[OpenProposal]:
-        """Those that may still be proposed today, with the few pages among them."""
+        """Those that may still be proposed today, at most PAGES_A_DAY of them pages."""
         day = self._today.isoformat()
         today = [one for one in self._states.values() if one.proposed == day]
         pages = max(PAGES_A_DAY - sum(one.is_page for one in today), 0)
@@ -463,7 +463,7 @@ class _Run:
         return [one for one in new if not one.is_page or one in kept][:room]
 
     def _note_left_out(self) -> None:
-        """Have the journal tell what was found and not kept, and why; a second look at it tells nothing new."""
+        """Note in the journal what was found but not kept, and why, except when rereading with `since`."""
         rows = [
             {"name": item.name, "source": item.source, "why": item.why, "score": item.score, "signals": item.signals}
             for item in self.report.items
@@ -494,7 +494,7 @@ class _Run:
         if before is not None or shown:
             try:
                 self._rewriter().rewrite(path, compose)
-            except (ConflictError, RefusedError, VaultError) as error:  # what was ticked is written all the same
+            except (ConflictError, RefusedError, VaultError) as error:  # the ticked facts are written all the same
                 self.report.problems.append(f"{path} was not brought up to date: {error}".rstrip("."))
             if read_current(self._vault, path) != before:
                 self.paths.add(path)
@@ -502,7 +502,7 @@ class _Run:
     def _write_work_log(
         self, sessions: Sequence[SessionDay], answered: Iterable[date], forgotten: Sequence[str] = ()
     ) -> None:
-        """Write the sessions into the notes of their days; what was answered is told in those that list them."""
+        """Write the list of sessions into the notes of their days, and update the lists of the `answered` days."""
         by_day: dict[date, list[SessionDay]] = {day: [] for day in answered}
         for one in sessions:
             by_day.setdefault(one.day, []).append(one)
@@ -545,7 +545,7 @@ class _Run:
 
 
 def _proposal(item: CaptureItem) -> OpenProposal:
-    is_personal = item.category in PERSONAL  # then a tick makes it hold everywhere
+    is_personal = item.category in PERSONAL  # then it holds everywhere once ticked
     text = str(replace(item.bullet, scope="") if is_personal else item.bullet).removeprefix("- ")
     return OpenProposal(
         item.name, text, str(item.day or ""), item.score,
@@ -554,21 +554,21 @@ def _proposal(item: CaptureItem) -> OpenProposal:
 
 
 def _everywhere(item: CaptureItem) -> OpenProposal:
-    """The proposal that something about a person, which was written for one project, holds in all of them."""
+    """The proposal that a personal statement, already written for one project, should hold everywhere."""
     name = hashlib.blake2b(f"everywhere\0{item.name}".encode(), digest_size=4).hexdigest()
     return _proposal(item)._replace(name=name, replaces=0, kept_for=item.bullet.scope)
 
 
 def _is_same(fact: facts.RetainFact, bullet: Bullet) -> bool:
-    """Whether a fact of a log says what a bullet says, word for word and of the same names."""
+    """Whether a fact of a log has a bullet's exact words and at least its names."""
     is_worded_so = without_citation(fact.narrative).split() == without_citation(bullet.text).split()
     return is_worded_so and {*map(entities.slug, bullet.entities)} <= {*map(entities.slug, fact.entities)}
 
 
 def _bullet(text: str, proposed: str = "") -> Bullet:
-    """A bullet's text as the fact it states, with the head of what was `proposed` where a person left that out.
+    """A bullet's text as a fact, with the head of the `proposed` text if the user deleted it.
 
-    Raises VaultError where their words make no fact.
+    Raises VaultError if the text is not one fact.
     """
     if not facts.HEAD.match(text) and ": " not in text.partition(" — ")[0]:
         text = f"{proposed.partition(': ')[0]}: {text}"

@@ -44,7 +44,7 @@ class RequestWords(NamedTuple):
     refused: str
     """Other requests not to remember: to forget something, or to tell nobody."""
     standing: str = ""
-    """"From now on", which makes a sentence a rule. Only for the languages whose statements are read."""
+    """Phrases such as "from now on", which make a sentence a rule. Only for the languages whose statements are read."""
     places: str = ""
     """Where, or until when, to keep something."""
 
