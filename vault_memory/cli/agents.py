@@ -18,9 +18,9 @@ from vault_memory.errors import VaultMemoryError
 @click.argument("agent", default="")
 @click.argument("event", default="")
 def hook(shared: Shared, agent: str, event: str) -> None:
-    """Answer an event of an agent: its JSON on standard input, what is to be put before the model on standard output.
+    """Answer an agent's hook event: its JSON on standard input, the context for the model on standard output.
 
-    Whatever goes wrong, it ends in time, silently and with 0; hooks/hook.log in the data folder says why.
+    On any failure it still exits in time, silently and with code 0; hooks/hook.log in the data folder says why.
     """
     from vault_memory.agents.hook import run
     from vault_memory.agents.hook_events import AGENTS

@@ -66,6 +66,6 @@ def facts(
 @command("memory journal --days 2", short_help="Show what was recalled, handed over, captured and answered.")
 @click.option("--days", type=click.IntRange(1, 3650), default=7, show_default=True, help="How many days back.")
 def journal(shared: Shared, days: int) -> None:
-    """Show what the journals tell: recalls, what was handed over, captures, answers, what was forgotten."""
+    """Show the journals: recalls, context handed over, captures, answers to proposals, forgotten facts."""
     found = shared.memory().journal(days)
     shared.say(dump(journal_document(found)) if shared.json else journal_text(found, days))

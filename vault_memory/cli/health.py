@@ -17,7 +17,7 @@ from vault_memory.vault.walk import printable
 
 @command("memory status", short_help="Show where the vault and its index are, and whether the index is up to date.")
 def status(shared: Shared) -> None:
-    """Show where the vault and its index are, what they hold and whether they are up to date. Writes nothing."""
+    """Show where the vault and its index are, what they contain and whether they are up to date. Writes nothing."""
     found = shared.ask("status", {})
     shared.say(dump(found) if shared.json else status_text(found))
 

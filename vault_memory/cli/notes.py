@@ -144,8 +144,8 @@ def _create(file: Path, text: str) -> None:
 def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, scope: tuple[str, ...]) -> None:
     """Read lines of a note, never from outside the vault.
 
-    PATH is a path (memory/2025-11-27.md), with lines (#L12, #L12-L18), a heading (#Retain) or a block id (#^id) behind
-    it, or a name in place of the path: Note, "[[Note]]", "[[Note#Heading]]".
+    PATH is a path (memory/2025-11-27.md), optionally followed by lines (#L12, #L12-L18), a heading (#Retain) or a
+    block id (#^id), or a name instead of a path: Note, "[[Note]]", "[[Note#Heading]]".
     """
     memory, scopes = shared.memory(), request.scopes({"scope": scope})
     excerpt, called = memory.open_note(path, lines, max_tokens, scopes)
