@@ -1,4 +1,4 @@
-"""Composes the captured facts' block on the page of proposals and reads the user's answers from it. Pure: no I/O.
+"""Composes the captured facts' block on the page of proposals and reads the user's answers from it. Pure.
 
     - [ ] O(scope=project:tern) @Nora: Prefers dark themes. — sessions/claude-code/1a2b#m7 ^p-1a2b3c4d
       instead of ~~Prefers light themes.~~ — memory/2025-11-27.md#L12

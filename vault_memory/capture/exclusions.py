@@ -1,4 +1,4 @@
-"""Recognises sentences not worth keeping: guesses, irony, matters of the day, hearsay, secrets. Pure: no I/O.
+"""Recognises sentences not worth keeping: guesses, irony, matters of the day, hearsay, secrets. Pure.
 
 Each pattern covers all languages and expects lower-case text (`lowered`), except those for secrets.
 """

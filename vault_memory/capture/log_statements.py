@@ -1,4 +1,4 @@
-"""Finds lasting statements in daily logs (about a name, agreements, requests to remember), and names. Pure: no I/O.
+"""Finds lasting statements in daily logs (about a name, agreements, requests to remember), and names. Pure.
 
 A name is capitalised within a sentence and nowhere written in lower case. German logs yield no names, since German
 capitalises every noun.

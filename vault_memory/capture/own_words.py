@@ -1,7 +1,4 @@
-"""Extracts the sentences that a message's sender typed themselves: no code, tags, letters, quotations or pasted text.
-
-Pure: no I/O.
-"""
+"""Extracts the sentences a message's sender typed: no code, tags, letters, quotations or pasted text. Pure."""
 
 import re
 from collections.abc import Iterator

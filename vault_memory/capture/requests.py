@@ -1,4 +1,4 @@
-"""Finds requests to remember something, and requests not to, in thirteen languages. Pure: no I/O.
+"""Finds requests to remember something, and requests not to, in thirteen languages. Pure.
 
 **To add a language**, add an entry to WORDS. Each field is a pattern of alternatives in lower case.
 """
@@ -274,7 +274,7 @@ def _refusals_in(language: str) -> re.Pattern[str]:
 
 _KEPT = [re.compile(rf"\b(?:{joined(words.kept)})(?!\w)") for words in WORDS.values()]
 _REFUSED = list(map(_refusals_in, WORDS))
-"""Requests not to remember or to tell nobody, by language: a message with one is not captured."""
+"""Requests not to remember or to tell nobody, by language: statements of a message with one are not kept."""
 
 _FILLER = re.compile(
     joined(r"""
@@ -359,8 +359,8 @@ def is_request(text: str) -> bool:
 
 
 def asks_to_remember(question: str) -> tuple[bool, str]:
-    """Whether the agent's question is if it should remember what was said before; and, if the question itself contains
-    what to remember, that text (then False)."""
+    """(True, "") if the agent asks whether to remember something said before, (False, text) if its question contains
+    the text to remember, (False, "") if it asks neither."""
     text = question.rstrip("?! ")
     lower = lowered(text)
     request = next(filter(None, (one.search(lower) for one in (_REMEMBER, *_KEPT))), None)

@@ -1,4 +1,4 @@
-"""Finds retractions: messages in which the user takes back something said earlier in a session. Pure: no I/O."""
+"""Finds retractions: messages in which the user takes back something said earlier in a session. Pure."""
 
 import re
 from bisect import bisect_right

@@ -1,4 +1,4 @@
-"""Computes the scores by which `judge` decides what is worth keeping: gating scalar and admission score. Pure: no I/O.
+"""Computes the scores by which `judge` decides what is worth keeping: gating scalar and admission score. Pure.
 
 The gate is that of libravdb 1.4.4, the admission score AMAC-v1 of memory-lancedb-pro, with one weakness fixed: in its
 balanced preset the category prior alone reaches the rejection threshold, so that only events could ever be rejected.
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 GATE = 0.35
-"""The minimum gating scalar of a statement without a cue."""
+"""The minimum gating scalar of a statement whose wording does not mark it as worth keeping."""
 
 
 class Preset(NamedTuple):

@@ -1,4 +1,4 @@
-"""Finds the statements worth keeping in a session by their grammatical form. Pure: no I/O.
+"""Finds the statements worth keeping in a session by their grammatical form. Pure.
 
 Precision before recall. Clauses that order, suppose, joke or are about the day are dropped from both ends of a
 sentence. The rest is kept if it has the form of something lasting (`is_lasting_fact`): a rule, change, preference or

@@ -1,4 +1,4 @@
-"""Composes the list of a day's sessions in its daily note, with what was captured from each. Pure: no I/O.
+"""Composes the list of a day's sessions in its daily note, with what was captured from each. Pure.
 
     - 10:02 (scope=project:tern) Deploy of quill — sessions/claude-code/1a2b
       - We never call bare pytest here.

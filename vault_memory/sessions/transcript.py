@@ -2,7 +2,7 @@
 
 Each message is a list item, so that it is ranked and cited by itself. None of its text may be parsed as Markdown: it is
 on one line after the speaker's name, where no heading, fence, fact or managed block can begin, and whatever would open
-a multi-line comment or give the item a scope of its own is broken up. Pure: no I/O.
+a multi-line comment or give the item a scope of its own is broken up. Pure.
 """
 
 import json
