@@ -1,6 +1,6 @@
-"""Finds the candidates for a question: each lane brings passages, then comes what scoring must know of each of them.
+"""Finds the candidate passages for a question and collects what scoring needs to know about each.
 
-A lane is one way of finding: by words (FTS5), by meaning (vectors), by entity, by time.
+Candidates come from lanes, one per way of finding: by words (FTS5), by meaning (vectors), by entity, by time.
 """
 
 import json
@@ -30,79 +30,82 @@ if TYPE_CHECKING:
     from vault_memory.text.date_finder import Window
 
 LEXICAL_POOL, SEMANTIC_POOL, OTHER_POOL = 150, 50, 200
-"""Candidates of the two main lanes, or as many as are asked for, and of the others; more changed nothing."""
+"""Candidates per lane (words, meaning, the others), or as many as the request wants if more; raising them changed
+nothing."""
 
 REACH = (1.0, 0.6, 0.4, 0.3)
-"""How much a term counts that stands in the passage itself, or one, two or three passages away in its section."""
+"""Weight of a term that occurs in the passage itself, or one, two or three passages away in its section."""
 
 SEEDS = 30
-"""So many of the best of each lane bring the passages around them along."""
+"""How many of each lane's best hits also bring in their neighbouring passages."""
 
 RESCORE = 20
-"""Bit codes kept for each semantic result wanted before int8 decides: of the exact ten best, .97 or more are found."""
+"""Binary-code hits kept per wanted semantic result for rescoring with int8; recall of the exact top ten is .97 or
+more."""
 
 GOOD_TITLE, NAMED_SCORE, FILE_SCORE, NAMESAKES = 0.8, 7.9, 8.0, 20
-"""A title that matches this well, against the best, has its note looked into even where its lines lack the words
-(+.065 reciprocal rank of titles asked for); one of the best NAMESAKES that says all words of the question counts
-NAMED_SCORE, less for what else it says (+.05), one whose file is named FILE_SCORE."""
+"""A note whose title matches this well, relative to the best, contributes passages even if its lines lack the words
+(+.065 reciprocal rank when titles are asked for). Of the best NAMESAKES, one whose title contains every word of the
+question scores NAMED_SCORE, less for further words (+.05); one whose file is named scores FILE_SCORE."""
 
 OPENING, PAGE_SHARE = 3, 2.4
-"""So many passages open an entity's page, and are this much more about it than a fact that mentions it: .02 of the
-titles' reciprocal rank."""
+"""How many passages count as the opening of an entity's page, and their weight, where a fact that mentions the entity
+has 1: worth .02 reciprocal rank when titles are asked for."""
 
 TOGETHER = 1.5
-"""How much nearer a note points than its passages do, which point apart."""
+"""Scales the mean cosine of a note's passages up to the note's own: their sum is nearer the question than each is."""
 
 MOST_ALIKE = 5
-"""So many are looked at of the passages of many notes that say the same in the same words."""
+"""How many passages with identical text, repeated across notes, are kept as candidates."""
 
 TOO_COMMON = 2
-"""A term in more than one of so many passages tells nothing and is not searched, unless there is no other."""
+"""A term in more than 1/TOO_COMMON of the passages says nothing and is not searched, unless there is no other."""
 
 MAX_POSTINGS, COUNTED_POSTINGS = 20_000, 5_000
-"""FTS5 reads so many entries of its lists for a question (0.7 µs each), the rarest terms first, or one list; and up to
-so many what lies beyond the pool is counted: of more it is said at least."""
+"""Posting-list entries FTS5 may read for a question (0.7 µs each), rarest terms first and at least one list; and the
+number up to which matches beyond the pool are counted exactly rather than by a lower bound."""
 
 NAMING_POOL, HALF_A_YEAR = 50, 183
-"""Passages that name the day or month in words, at most; without a year that of the nearest, by when it was written."""
+"""The most passages that name the day or month in words, and, in days, how far from the window such a passage may
+have been written to mean the same year."""
 
 NAMING_FIT, LAST_FIT, OUTSIDE_FIT = 0.7, 0.4, 0.2
-"""How well fits what names the day in question, the last in the order, and at the most what lies outside; the first in
-the order fits wholly."""
+"""Date fit (0..1) of a passage that names the day in question, of the last passage in the order (the first has 1), and
+at most of one outside the window."""
 
 
 class Candidates(NamedTuple):
-    """All that was found for one question, by passage id unless said otherwise."""
+    """All that was found for one question, keyed by passage id unless noted otherwise."""
 
     query: Query
     mode: str = "hybrid"
     only_time: bool = False
-    """Nothing but a time is asked for, or a listing: `days` then holds the order in which passages tell of it."""
+    """Whether only a time, or a listing, is asked for; `days` then encodes the order of the passages."""
     degraded: Sequence[tuple[str, str]] = ()
-    """What did not run or found nothing, each with the reason."""
+    """(what, why) of each step that did not run or found nothing."""
     lexical: Mapping[int, float] = {}
-    """BM25 of those the lexical lane found."""
+    """BM25 scores of the lexical lane."""
     semantic: Sequence[int] = ()
     about: Mapping[int, float] = {}
-    """How much it counts that they mention an entity of the question, or stand on its page: the entity lane."""
+    """The entity lane: weights of passages that mention an entity of the question or are on its page."""
     temporal: Sequence[int] = ()
     title: Mapping[int, float] = {}
-    """By note id: how well its title, aliases, path and tags match, 0..1; more where the question names its file."""
+    """By note id: how well its title, aliases, path and tags match, 0..1; more if the question names the note."""
     called: Mapping[int, float] = {}
-    """By note id, where its whole title, file name or alias stands in the question: the share of the words it makes."""
+    """By note id: the share of the question's words taken up by the note's whole title, file name or alias."""
     entities: Sequence[str] = ()
     """The slugs of the entities that the question names."""
     naming: Collection[str] = ()
     """The terms that only name those entities."""
     terms: Mapping[str, TermCounts] = {}
-    """The question's terms that tell something, with where they stand."""
+    """The question's informative terms, with how often each occurs."""
     words: Mapping[str, int] = {}
-    """All of its terms that stand anywhere, with the number of passages that hold each."""
+    """All of its terms that occur anywhere, with the number of passages that contain each."""
     space: Space | None = None
     vector: bytes = b""
-    """Where the question points, in the space of one embedder: vectors of two models mean nothing to each other."""
+    """The question's vector in `space`, that of one embedder: vectors of different models are not comparable."""
     beyond_pool: int = 0
-    """How many passages that match are no candidates."""
+    """How many matching passages are not candidates."""
     totals: Totals = Totals(0, 0, 0)
 
     passages: Mapping[int, Candidate] = {}
@@ -110,29 +113,29 @@ class Candidates(NamedTuple):
     note_cosine: Mapping[int, float] = {}
     """Both by note id."""
     rarity: Mapping[str, float] = {}
-    """The question's terms, with their inverse document frequency among passages."""
+    """Each term's inverse document frequency over passages."""
     note_rarity: Mapping[str, float] = {}
-    """The same among notes: what a note is about comes up in it again and again."""
+    """The same over notes: what a note is about recurs in it."""
     stems: Mapping[int, Sequence[str]] = {}
     """The stems of each candidate, in order."""
     hits: Mapping[str, Mapping[int, int]] = {}
-    """By term: how often it stands in which candidate."""
+    """By term: its count in each candidate that contains it."""
     cosine: Mapping[int, float] = {}
     days: Mapping[int, float] = {}
-    """How well its day fits the question's time, 0..1."""
+    """How well its day fits the question's time window, 0..1."""
     above: Mapping[str, Collection[int]] = {}
-    """By term: the candidates that stand below it, in their note's title or their section's heading."""
+    """By term: the candidates whose note title or section heading contains it."""
     repeats: Mapping[int, float] = {}
-    """How little those tell that stand in many notes word for word: up to 1, for what is in all of them."""
+    """For text repeated verbatim across notes, how little it says: up to 1 if it is in all of them."""
     order: Mapping[int, float] = {}
-    """1 for what the question wants first (latest, earliest), down to 0."""
+    """1 for the passage the question wants first (latest or earliest), down to 0."""
 
 
 _DISTANCES = [(distance, REACH[abs(distance)]) for distance in range(1 - len(REACH), len(REACH))]
 
 
 def neighbours(hit: int, passages: Mapping[int, Candidate]) -> list[tuple[int, float]]:
-    """The candidates around one of them in its section, itself among them, each with how far a term there reaches."""
+    """Return the candidates near one in its section, itself included, each with the weight of a term in it there."""
     here = passages[hit]
     note, section = here.note_id, here.section
     return [
@@ -143,7 +146,7 @@ def neighbours(hit: int, passages: Mapping[int, Candidate]) -> list[tuple[int, f
 
 
 class Finder:
-    """Runs the lanes over what one view of an open index shows, and keeps what it learns of it."""
+    """Runs the lanes over one view of an open index and caches what it learns about it."""
 
     def __init__(self, view: View, remote: "RemoteEmbedder | None" = None) -> None:
         self.store, self._remote = view, remote
@@ -152,7 +155,7 @@ class Finder:
         self._can_compare = False
 
     def refresh(self) -> None:
-        """Forget what was learnt of the index where it has changed, by this connection or another."""
+        """Drop what was cached if the index has changed, by this connection or another."""
         state = self.store.state()
         if state != self._state:
             self._state, self.totals = state, self.store.totals()
@@ -160,7 +163,7 @@ class Finder:
             self.lexicon.read_frequent()
 
     def find(self, query: Query) -> Candidates:
-        """Find candidates for a question by every lane its mode allows, and what scoring must know of them."""
+        """Find candidates for a question by every lane its mode allows, with the features scoring needs."""
         temporal: Sequence[int] = ()
         beyond, mode, degraded = 0, query.request.mode, list[tuple[str, str]]()
         is_listing = query.request.is_listing
@@ -180,7 +183,7 @@ class Finder:
             p: held for p, held in present.items() if held.passages * TOO_COMMON <= self.totals.passages
         } or present
         called = self.names.called(query.title_slugs, query.words) if with_words else {}
-        title = self._titles(query, called)  # a word may stand in a title alone: that counts as one passage
+        title = self._titles(query, called)  # a word that occurs only in a title counts as one passage
         in_titles = [p for p, held in counts.items() if title and not held.passages and self.search.titles((p,), 1)]
         words = {p: held.passages for p, held in present.items()} | dict.fromkeys(in_titles, 1)
         is_unmet = with_words and not (terms or title or entities)
@@ -192,7 +195,7 @@ class Finder:
         lexical = self._lexical(query, terms) if with_words else {}
         titled = self._titled([note for note, score in title.items() if score >= GOOD_TITLE])
         if query.words and with_words and not (lexical or titled):
-            is_filtered = any(query.request.filters._replace(scopes=()))  # what scopes hide is not seen
+            is_filtered = any(query.request.filters._replace(scopes=()))  # scopes are never revealed
             where = "nothing that the filters let through" if is_filtered else "no note"
             degraded.append(("lexical", f"{where} contains any of these words"))
         if query.unread:
@@ -210,7 +213,7 @@ class Finder:
         return self._with_features(found._replace(passages=self._passages(found, titled)))
 
     def _compounded(self, query: Query) -> Query:
-        """The question with the compounds of which a word is part, where the word itself stands nowhere."""
+        """Replace each word that occurs nowhere by the indexed compounds that contain it."""
         parts: dict[str, list[str]] = {}
         for word in query.words:
             phrases = match_terms(word)
@@ -231,11 +234,11 @@ class Finder:
     def _lexical(self, query: Query, terms: Mapping[str, TermCounts]) -> dict[int, float]:
         pool = max(LEXICAL_POOL, query.request.wanted)
         if not terms:
-            # Of nothing but punctuation the only way is to read.
+            # A question of punctuation alone has no terms; only a substring scan can find it.
             is_mute = not (query.phrases or query.window) and query.text.strip()
             return dict.fromkeys(self.search.substring(query.text.strip(), pool), 1.0) if is_mute else {}
         limit, wanted = 0, pool
-        while limit < wanted:  # the same line of every day must not be all that is looked at
+        while limit < wanted:  # one line repeated every day must not fill the pool
             limit = wanted
             found = dict(self.search.lexical(_searched(terms), limit))
             dropped, crowd = self._crowding(found, query.wants_earliest)
@@ -243,7 +246,8 @@ class Finder:
         return dict([pair for pair in found.items() if pair[0] not in dropped][:pool])
 
     def _crowding(self, found: Collection[int], oldest: bool) -> tuple[Collection[int], int]:
-        """All but the newest (or oldest) few of those with the same words; in how many notes these words stand."""
+        """Return all but the newest (or oldest) MOST_ALIKE passages of each identical text, and how many notes contain
+        those texts."""
         passages = self.search.passages(found)
         repeats = self.search.repeats(passages.values())
         notes = self.search.notes({passages[i].note_id for i in repeats})
@@ -254,14 +258,14 @@ class Finder:
         return {i for ids in crowds for i in ids[MOST_ALIKE:]}, sum(repeats[ids[0]] for ids in crowds)
 
     def _beyond(self, terms: Mapping[str, TermCounts], hits: Mapping[str, Mapping[int, int]]) -> int:
-        """How many passages that hold a searched word are no candidates: counted, or at least so many."""
+        """Return how many passages with a searched term are not candidates: exact, or a lower bound."""
         counts = {phrase: terms[phrase].passages for phrase in _searched(terms)}
         if self.search.is_filtered or sum(counts.values()) <= COUNTED_POSTINGS:
             return self.search.matching(" OR ".join(counts)) - len(set().union(*(hits.get(p, ()) for p in counts)))
         return max(max(count - len(hits.get(phrase, ())) for phrase, count in counts.items()), 1)
 
     def find_hits(self, phrases: Sequence[str], stems: Mapping[int, Sequence[str]]) -> dict[str, dict[int, int]]:
-        """How often each phrase stands in each candidate, by FTS5's own tokenizer."""
+        """Count each phrase in each candidate, using FTS5's own tokenizer."""
         hits: dict[str, dict[int, int]] = {phrase: {} for phrase in phrases}
         single: dict[str, list[str]] = defaultdict(list)
         for phrase in phrases:
@@ -284,7 +288,7 @@ class Finder:
         return hits
 
     def _titles(self, query: Query, called: Collection[int]) -> dict[int, float]:
-        """How well the title, names, path and tags of notes match, and which of them the question names by its file."""
+        """Return how well each note's title, names, path and tags match; a file that is named scores highest."""
         found = self.search.titles(query.phrases, OTHER_POOL) if query.phrases else []
         best = max((score for _, score in found), default=0.0) or 1.0
         titles = {note: score / best for note, score in found} | dict.fromkeys(called, 1.0)
@@ -293,7 +297,7 @@ class Finder:
         for note in self.search.notes([note for note, _ in named]).values():
             forms = [note.title, *(form for form, _ in note_queries.names_of_note(self.store, note.path))]
             names = [{*self.lexicon.stems(form)} - self.lexicon.idle for form in forms]
-            # A note is called CRDT by its file, whatever its title spells out.
+            # A file name such as CRDT names the note even if its title spells the term out.
             words = min((len(name) for name in names if asked <= name), default=len(names[0]))
             share = min(len(query.telling) / max(words, 1), 1.0)
             titles[note.id] = max(titles.get(note.id, 0.0), NAMED_SCORE * share)
@@ -301,7 +305,7 @@ class Finder:
         return titles | dict.fromkeys(files, FILE_SCORE)
 
     def _titled(self, notes: Sequence[int]) -> list[int]:
-        """The first passages of notes, and their properties where these say something."""
+        """Return the first passages of notes, and their properties if informative."""
         ids = self.search.opening(notes, SEMANTIC_POOL)
         passages = self.search.passages(ids)
         return [i for i in ids if passages[i].section < ASIDE or says_property(passages[i].text)]
@@ -309,9 +313,9 @@ class Finder:
     # --- meaning and entities ----------------------------------------------------------------------------------------
 
     def _embedded(self, text: str, degraded: list[tuple[str, str]]) -> tuple[Space | None, bytes]:
-        """The direction of a question, in the configured embedder's space when it can be used, else in the builtin one.
+        """Embed a question with the configured embedder if it can be used, else with the builtin one.
 
-        `degraded` gets what could not be used, and why.
+        What could not be used is appended to `degraded` with the reason.
         """
         space = all_spaces(self.store).get(builtin().id)
         if not space or not text.strip():
@@ -332,7 +336,7 @@ class Finder:
         return (space, vector) if any(vector) else (None, b"")
 
     def _about(self, entities: Sequence[str], terms: Collection[str]) -> tuple[dict[int, float], frozenset[str]]:
-        """Passages on the pages of these entities and facts that mention them; which of the terms only name them."""
+        """Return passages on these entities' pages and facts that mention them; and the terms that only name them."""
         slugs = [slug for name in entities for slug in self.names.slugs(name)]
         forms = [*entities, *(form for slug in entities for form in self.names.forms(slug))]
         named = {word for form in forms for word in form.casefold().replace("-", " ").split()}
@@ -344,11 +348,12 @@ class Finder:
     # --- what the lanes found ----------------------------------------------------------------------------------------
 
     def _passages(self, found: Candidates, titled: Sequence[int]) -> dict[int, Candidate]:
-        """The passages found and, for each lane's best, those around them: an answer often stands beside what matched.
+        """Load the passages found and the neighbours of each lane's best: the answer is often next to the match.
 
-        A heading alone answers nothing, unless its words were asked for; what stands below it comes with it.
+        A heading answers nothing by itself and is dropped unless it matches the question's words; a heading among the
+        best still brings in the text below it.
         """
-        if found.only_time:  # what stands beside was found itself, or is counted as beyond the pool
+        if found.only_time:  # neighbours were found themselves, or are counted as beyond the pool
             passages = self.search.passages({*found.about, *found.temporal})
             return {i: passage for i, passage in passages.items() if passage.section >= 0}
         lanes = (list(found.lexical), found.semantic, list(found.about), found.temporal, titled)
@@ -379,7 +384,7 @@ class Finder:
             note_cosine=note_cosines(cosine, passages),
             notes={note: notes[note] for note in ids},
             rarity={p: inverse_frequency(found.totals.passages, held.passages) for p, held in terms.items()},
-            # Above 0 even for a term in all notes: a vault may be a few.
+            # Above 0 even for a term in every note: a vault may have only a few.
             note_rarity={p: math.log(1 + (total - n + 0.5) / (n + 0.5)) for p, n in held_by.items()},
             stems=stems,
             hits=hits,
@@ -408,7 +413,7 @@ class Finder:
         return found
 
     def lives(self, passages: Mapping[int, Candidate], today: date) -> dict[int, Life]:
-        """How the facts and the lines of dated notes among these passages stand on a day; nothing else ages."""
+        """Return the age and worth, on a day, of facts and of lines of dated notes; nothing else ages."""
         notes, now = self.search.notes({p.note_id for p in passages.values()}), today.toordinal()
         days = {note.id: date.fromisoformat(note.day).toordinal() if note.day else None for note in notes.values()}
         facts = [i for i, p in passages.items() if p.kind in FACTS]
@@ -427,7 +432,7 @@ class Finder:
     # --- time --------------------------------------------------------------------------------------------------------
 
     def _in_time(self, query: Query, window: "Window") -> tuple[Query, Sequence[int], int]:
-        """The question by what lies in its time; the passages that lie there, and how many more."""
+        """Return the question, read for the year known to the index; the passages in its window; and how many more."""
         pool = max(OTHER_POOL, query.request.wanted)
         passages, beyond, is_known = self._within(query, window, pool)
         for other in query.others() if not is_known else ():
@@ -435,33 +440,32 @@ class Finder:
             if found[-1]:
                 query, (passages, beyond, _) = other, found
                 break
-        # The words of a time of which nothing is known are all that is left of it.
+        # If nothing is known of that time, search for its words instead.
         if not passages and any(self.lexicon.count(phrase).passages for phrase in query.otherwise):
             query = query._replace(phrases=(*query.phrases, *query.otherwise))
         return query, passages, beyond
 
     def _within(self, query: Query, window: "Window", pool: int) -> tuple[list[int], int, bool]:
-        """Passages of the question's days in the order in which they tell of them, how many more there are, and whether
-        anything is known of that time."""
+        """Return the window's passages, most relevant to it first; how many more there are; and whether anything is
+        known of that time."""
         order, total = self.search.within(window.span, window.middle, pool)
         naming: dict[int, date | None] = {}
-        if query.named:  # what names the day or month, with its own day; without a year, the nearest
+        if query.named:  # passages that name the day or month, with their own day; without a year, only those near
             named = dict(self.search.lexical(query.named, NAMING_POOL))
             start = window.span.start
             days = {i: d for i, d, _ in self.search.days(named) if not d or abs((d - start).days) <= HALF_A_YEAR}
             by_path = self.search.passages(days)  # equal scores in the same order in every index
             naming = {i: days[i] for i in sorted(by_path, key=lambda i: -named[i])}
-        # A note without a day that names one ("rent is due on the 7th of November") may mean that of any year, or
-        # what is to come; it does not tell that anything is known of a day that is past.
+        # An undated note that names a day ("rent is due on the 7th of November") may mean any year, or the future; it
+        # is no evidence that anything is known of a past day.
         is_ahead = window.span.end > query.request.today
         is_known = bool(order) or any(is_ahead or day for day in naming.values())
         return order + [i for i in naming if i not in set(order)], total - len(order), is_known
 
     def _fits(self, found: Candidates, window: "Window") -> dict[int, float]:
-        """How well each passage's day fits the question's window: 1 inside, fading out within as many days again.
-
-        "Around" a day prefers the day itself to the edges of its window. Where nothing else is asked, the order in
-        which they tell of the window decides, and what lies outside comes last.
+        """Return how well each passage's day fits the window: 1 inside, outside .5 falling to 0 a window's length away.
+        "Around" a day prefers the day itself to the edges of its window. If nothing but the time is asked, the temporal
+        lane's order decides, and what lies outside comes last.
         """
         start, end = window.span
         soft = timedelta(days=max((end - start).days, 3))
@@ -479,7 +483,7 @@ class Finder:
 
 
 def note_cosines(cosine: Mapping[int, float], passages: Mapping[int, Candidate]) -> dict[int, float]:
-    """How near the candidates of each note point together, about: the sum of vectors is nearer than their mean."""
+    """Approximate each note's cosine by TOGETHER times the mean of its candidates' cosines."""
     by_note: dict[int, list[float]] = defaultdict(list)
     for i, own in cosine.items():
         by_note[passages[i].note_id].append(own)
@@ -487,7 +491,7 @@ def note_cosines(cosine: Mapping[int, float], passages: Mapping[int, Candidate])
 
 
 def _ordinals(found: Candidates, notes: Mapping[int, NoteInfo]) -> dict[int, float]:
-    """For "last time" and "first time": 1 for the newest (oldest) of the passages found by words, down to 0."""
+    """For "last time" and "first time", score lexical hits by date: 1 for the newest (oldest), down to 0."""
     passages = found.passages
     days = {i: day for i in found.lexical if i in passages and (day := notes[passages[i].note_id].day)}
     order = sorted(set(days.values()), reverse=found.query.wants_earliest)
@@ -504,13 +508,13 @@ def _fit(told: tuple[date, date], start: date, end: date, soft: timedelta) -> fl
 
 
 def in_order(order: Sequence[int]) -> dict[int, float]:
-    """How well each of an order fits its period: 1 for the first, down to LAST_FIT."""
+    """Turn an order into fits: 1 for the first, down to LAST_FIT for the last."""
     step = (1 - LAST_FIT) / max(len(order) - 1, 1)
     return {passage: 1 - step * at for at, passage in enumerate(order)}
 
 
 def _searched(terms: Mapping[str, TermCounts]) -> list[str]:
-    """The rarest phrases, as many as may be walked through; the others still count for what is found by these."""
+    """Return the rarest phrases whose postings fit in MAX_POSTINGS; the others still count in scoring."""
     rarest = sorted(terms, key=lambda phrase: (terms[phrase].passages, phrase))
     walked = accumulate(terms[phrase].passages for phrase in rarest)
     walks = zip(rarest, walked, strict=True)
@@ -528,6 +532,6 @@ def _dated(span: Span) -> str:
 
 
 def inverse_frequency(total: int, holding: int) -> float:
-    """BM25's inverse document frequency, never below a trace: a term everywhere tells next to nothing."""
-    holding = min(holding, total)  # a count kept from when there was more
+    """Return BM25's inverse document frequency, but at least 1e-6: a term that is everywhere says next to nothing."""
+    holding = min(holding, total)  # the cached count may predate deletions
     return max(math.log((total - holding + 0.5) / (holding + 0.5)), 1e-6)

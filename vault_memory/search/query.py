@@ -1,6 +1,6 @@
-"""Understands a question: content terms, names, candidate entities, time window, kind and recency hints.
+"""Parses a question: content terms, names, candidate entities, time window, kind and recency hints.
 
-Pure; any text is a question, and none of it reaches FTS5 unquoted.
+Pure; accepts any text, and none of it reaches FTS5 unquoted.
 """
 
 import re
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from vault_memory.text.date_finder import Window
 
 MAX_TITLE_WORDS, MIN_WHOLE, MAX_SPOKEN = 8, 4, 24
-"""Words of the longest title or file name that is looked for in a question, of the shortest question that is no phrase
-which any answer may hold, and of the longest quotation: a pasted page is not one."""
+"""In words: the longest title or file name looked for in a question; the shortest question that counts as quoted where
+it occurs verbatim, since an answer may well contain a shorter phrase; and how much of a long question is compared."""
 
 _ORDER_WORDS = frozenset("last latest first earliest most recent recently newest time times tried try".split())  # noqa: SIM905
-"""Words that say which of several is meant ("last time we tried …"), once that is understood."""
+"""Words that only select one of several ("last time we tried …"), ignored once that is understood."""
 
 _PERIOD_WORDS = frozenset(
     """anything everything something things stuff events event news new going been done doing summary summarize
@@ -30,7 +30,7 @@ _PERIOD_WORDS = frozenset(
     happens happening plan plans planned planning scheduled due upcoming coming take takes took place
     say said told talk talked talking discussed mentioned wrote written noted logged recorded""".split()  # noqa: SIM905
 )
-"""Words that ask for what there was in a time ("a summary of last week"): alone with one, they ask for nothing else."""
+"""Words that ask what happened in a period ("a summary of last week"); beside a time they add no content."""
 
 _OF_TIME = CALENDAR_WORDS | _ORDER_WORDS | {"ago", "next"}
 
@@ -64,26 +64,26 @@ _ERROR = re.compile(
 
 
 class Query(NamedTuple):
-    """What was asked, and how it was understood."""
+    """A question and how it was understood."""
 
     request: Request
     text: str = ""
     words: Sequence[str] = ()
     """Its content words, case folded."""
     spoken: Sequence[str] = ()
-    """All from the first to the last of them."""
+    """All words from the first to the last one that is no stop word, case folded."""
     phrases: Sequence[str] = ()
     """FTS5 phrases for the content words."""
     telling: Sequence[str] = ()
-    """The same for all of its words that are no stop words, those of a time too."""
+    """The same for all words that are not stop words, including those of a time."""
     named: Sequence[str] = ()
     """The same for the spellings of its day or month."""
     otherwise: Sequence[str] = ()
-    """What of the time is searched only where nothing is known of it."""
+    """Phrases of the time that are searched only if nothing is known of that time."""
     whole: str = ""
-    """The question word by word, "" where it is no more than its content words."""
+    """The normalised question, to detect quotations of it; "" if it is short or nothing but its `spoken` words."""
     exact: Sequence[str] = ()
-    """Texts that should occur as they are: quoted parts, paths, options, versions."""
+    """Texts that should occur verbatim: quoted parts, paths, options, versions."""
     files: Sequence[str] = ()
     """Runs of words that may be a note's path or file name, case folded."""
     names: Sequence[str] = ()
@@ -91,19 +91,19 @@ class Query(NamedTuple):
     entity_slugs: Sequence[str] = ()
     """Runs of one to four words that may name an entity."""
     title_slugs: Mapping[str, bool] = {}
-    """Runs of words that may be a note's whole title; False for a single word that is not written as a name."""
+    """Runs of words that may be a note's whole title; False for a single word not written as a name."""
     window: "Window | None" = None
     unread: str = ""
     """Why a date was not read."""
     kinds: tuple[str, ...] = ()
     asks_when: bool = False
     holds_error: bool = False
-    """Whether it holds the message of an error, or a trace."""
+    """Whether it contains an error message or a stack trace."""
     wants_latest: bool = False
     wants_earliest: bool = False
 
     def others(self) -> Iterator["Query"]:
-        """The question with each of the other years its day may be of."""
+        """Yield the question for each other year that its day may belong to."""
         from vault_memory.text import date_finder
 
         for span in self.window.others if self.window else ():
@@ -112,30 +112,30 @@ class Query(NamedTuple):
             yield self._replace(window=window, named=tuple(map(terms.quoted, named)))
 
     def unknown(self, known: Iterable[str]) -> tuple[str, ...]:
-        """Its words none of whose phrases are `known`; none that tell a time, or whose script has no spaces."""
+        """Return its words none of whose phrases is `known`, except time words and scripts without spaces."""
         phrases = {phrase.casefold() for phrase in known}
         words = [word for word in self.words if word not in _OF_TIME and not terms.RUN.search(word)]
         unknown = [word for word in words if phrases.isdisjoint(map(str.casefold, phrases_of([word])))]
         return tuple(self.without_idle(unknown))
 
     def without_idle(self, words: Sequence[str]) -> Sequence[str]:
-        """Those of its words that do more than make a sentence in its language."""
+        """Drop the function words of its language."""
         if not words:
             return words
-        from vault_memory.text.word_classes import idle_words  # lazy: of most questions every word is known
+        from vault_memory.text.word_classes import idle_words  # lazy: in most questions every word is known
 
         idle = idle_words(self.text)
         return [word for word in words if not (idle and idle.issuperset(re.findall(r"\w+", terms.folded(word))))]
 
 
 def understand(request: Request) -> Query:
-    """Read a question; never raises."""
+    """Parse a question; never raises."""
     text = request.query.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
     window, unread, named, loosely = _read_time(text, request.today) if may_hold_date(text) else (None, "", [], [])
-    # Without the punctuation around; a word of nothing else stays (`c++`, `->`, `??`).
+    # Strip surrounding punctuation, but keep a word that is nothing else (`->`, `??`).
     written = [word.strip(_EDGE) or word for word in _WORD.findall(text)]
     spoken = [_POSSESSIVE.sub("", word) or word for word in written]
-    # "What is a DID?" asks for a name, unless all of it is shouted.
+    # "What is a DID?" asks for a name, unless the whole question is in capitals.
     names_in_capitals = {word for word in spoken if len(word) > 1 and word.isupper() and not text.isupper()}
     told = [word.casefold() for word in spoken if word in names_in_capitals or not _is_idle(word.casefold())]
     idle = set(window.text.casefold().split()) if window else set()
@@ -144,11 +144,11 @@ def understand(request: Request) -> Query:
     content = [w for w in spoken if w in names_in_capitals or not (_is_idle(w.casefold()) or w.casefold() in idle)]
     of_time = content if window and all(w.casefold() in _PERIOD_WORDS for w in content) else []
     content = content if not of_time else []
-    # A note that quotes the whole question ("what does Peter prefer?") asks it; it does not answer.
+    # A note that quotes the whole question ("what does Peter prefer?") asks it, but does not answer it.
     words = re.findall(r"\w+", text.casefold())[:MAX_SPOKEN]
     telling = [i for i, word in enumerate(words) if word not in STOP_WORDS]
     quotable = tuple(words[telling[0] : telling[-1] + 1]) if telling else ()
-    # All runs of up to four words, longest first, for looking entities up.
+    # All runs of up to four words, longest first, for entity lookup.
     runs = (spoken[i : i + length] for length in (4, 3, 2, 1) for i in range(len(spoken) - length + 1))
     slugs = (entities.slug(" ".join(run)) for run in runs if len(run) > 1 or run[0].casefold() not in STOP_WORDS)
     literal = (w for w in spoken if _has_inner_symbol(w) and not re.fullmatch(_HYPHENATED, w))
@@ -159,7 +159,7 @@ def understand(request: Request) -> Query:
         words=tuple(dict.fromkeys(word.casefold() for word in content)),
         spoken=quotable,
         whole=" ".join(words) if len(words) >= MIN_WHOLE and len(words) > len(quotable) else "",
-        # A question of nothing but such words ("to be or not to be") is asked for those words.
+        # In a question of stop words only ("to be or not to be"), they are the content.
         phrases=phrases_of(content) or (() if window else phrases_of(spoken)),
         telling=tuple(dict.fromkeys(phrase for word in told for phrase in terms.match_terms(word))),
         named=tuple(map(terms.quoted, named)),
@@ -180,8 +180,8 @@ def understand(request: Request) -> Query:
 
 
 def _read_time(text: str, today: date) -> "tuple[Window | None, str, list[str], list[str]]":
-    """The days a question asks about, or why a date in it was not read; and how these days are spelled."""
-    from vault_memory.text import date_finder  # lazy: most questions hold none
+    """Return the window a question asks about, or why its date was not read; and the spellings of that window."""
+    from vault_memory.text import date_finder  # lazy: most questions contain none
 
     if window := date_finder.find_window(text, today):
         return window, "", *date_finder.spelled(window.span)
@@ -192,7 +192,7 @@ def _read_time(text: str, today: date) -> "tuple[Window | None, str, list[str], 
 
 
 def matched_words(query: Query, results: Iterable[Result], stems: Callable[[str], list[str]]) -> tuple[str, ...]:
-    """The words of results that have a stem in common with the question; of a script without spaces the question's."""
+    """Return the results' words that share a stem with the question; in scripts without spaces, the question's own."""
     wanted = {stem for phrase in (*query.phrases, *query.named) for stem in stems(phrase)}
     words = {word for result in results for word in re.findall(r"\w+", result.content.casefold())}
     alike = (w for w in words if not terms.RUN.search(w) and not wanted.isdisjoint(stems(terms.index_text(w))))
@@ -200,9 +200,9 @@ def matched_words(query: Query, results: Iterable[Result], stems: Callable[[str]
 
 
 def _wanted_ends(question: str) -> tuple[bool, bool]:
-    """Whether the newest answer is asked for ("last time", "when did I last see P"), and whether the oldest."""
+    """Return whether the newest answer is asked for ("last time", "when did I last see P"), and whether the oldest."""
     did = re.search(_DID, question, re.I)
-    # "when did Peter last visit", but not "did Peter last week": no word of the calendar may follow.
+    # "when did Peter last visit", but not "did Peter last week": no calendar word may follow.
     which = did[1].lower() if did and did[2].lower() not in CALENDAR_WORDS else ""
     return (
         which == "last" or re.search(_LATEST, question, re.I) is not None,
@@ -211,13 +211,13 @@ def _wanted_ends(question: str) -> tuple[bool, bool]:
 
 
 def _is_idle(word: str) -> bool:
-    """Whether a word says nothing of the subject: a stop word, or a short form of one with another (won't, who'd)."""
+    """Return whether a word carries no content: a stop word or a contraction of one (won't, who'd)."""
     head, mark, _ = word.replace("’", "'").partition("'")
     return word in STOP_WORDS or (bool(mark) and (head in STOP_WORDS or head == "won"))
 
 
 def phrases_of(words: list[str]) -> tuple[str, ...]:
-    """The FTS5 phrases for some words; of one with symbols inside first the whole, then its parts."""
+    """Return the FTS5 phrases for some words; for one with symbols inside, first the whole, then its parts."""
     found: dict[str, None] = {}
     for word in words:
         found |= dict.fromkeys(terms.match_terms(word))
@@ -234,11 +234,11 @@ def _has_inner_symbol(word: str) -> bool:
 
 
 def _title_slugs(words: list[str], content: set[str]) -> dict[str, bool]:
-    """Runs of words that may be a title, by slug: each holds a content word."""
+    """Return the runs of words that may be a title, by slug; each contains a content word."""
     found: dict[str, bool] = {}
     for start, first in enumerate(words):
         for end in range(start + 1, min(start + MAX_TITLE_WORDS, len(words)) + 1):
-            # The first word of a question has its capital from there.
+            # The first word of a question is capitalised anyway.
             is_name = end - start > 1 or (start > 0 and first[:1].isupper())
             if not content.isdisjoint(words[start:end]):
                 slug = entities.slug(" ".join(words[start:end]))
@@ -247,7 +247,7 @@ def _title_slugs(words: list[str], content: set[str]) -> dict[str, bool]:
 
 
 def _files(words: list[str]) -> Iterator[str]:
-    """Runs of words that may be a note's path or file name: each ends in `.md` or has a slash within."""
+    """Yield runs of words that may be a note's path or file name: the last one ends in `.md` or contains a slash."""
     for end, word in enumerate(words, 1):
         folded = word.casefold()
         if folded.endswith(".md") or "/" in folded.strip("/"):

@@ -1,8 +1,8 @@
-"""Ranks candidates: their scores with feedback and age, then what was superseded right behind its successor.
+"""Ranks candidates: scores with pseudo-relevance feedback and age, then superseded facts moved behind their successors.
 
-The Guide's page Recall has what each step was worth when measured. The sources: for learning from the best of a first
-round RM3 (Lavrenko & Croft 2001), for notes BM25 over their candidate passages (Robertson & Zaragoza 2009) and score
-regularisation over the notes most alike (Diaz 2005).
+The Recall page of the Guide reports the measured gain of each step. Sources: RM3 for the feedback (Lavrenko & Croft
+2001); for notes, BM25 over their candidate passages (Robertson & Zaragoza 2009) and score regularisation over the most
+similar notes (Diaz 2005).
 """
 
 import math
@@ -26,102 +26,104 @@ from vault_memory.store.view import ATTACHMENT, FACTS, PAGE, Candidate, NoteInfo
 from vault_memory.text.calendar_days import CALENDAR_WORDS
 
 NOTE_SHARE, NOTE_TOKENS_LIST, NOTE_TOKENS_PROSE = 0.9, 150, 400
-"""The most that a note decides of its passages, one of up to so many tokens: a list item stands for itself sooner."""
+"""The note's largest share in a passage's score, and the note size in tokens (by kind of passage) up to which it
+applies; the share shrinks as the note grows, sooner for list items, which are more self-contained."""
 
 CONTRAST = 0.5
-"""How far a passage of a short note falls behind the best there, against one that stands for itself."""
+"""How much a passage in a short note is penalised for scoring below the best passage of that note."""
 
 HEADING_SHARE = 0.4
-"""How much a term counts that stands in the title of the note or the heading of the section."""
+"""Weight of a term that occurs in the note's title or the section's heading."""
 
 REPEATED_LOSS = 0.8
-"""How much less a word counts in what stands in all notes word for word."""
+"""How much less a word counts in text repeated verbatim in every note."""
 
 K1, B = 2.0, 0.6
-"""Of BM25: in notes a term's count matters for longer than in passages, and length for less."""
+"""BM25 parameters for notes: term frequency saturates later than in passages, and length matters less."""
 
 FEEDBACK_PASSAGES, FEEDBACK_NOTES, FEEDBACK_TERMS = 8, 5, 60
 FEEDBACK_SHARE, FEEDBACK_SPREAD = 1.5, 5
-"""What the learnt terms weigh together for each term of the question, so that one word is not outvoted; none is learnt
-that stands in more than one of so many notes, nor one that stands in only one."""
+"""The total weight of the learnt terms per term of the question, so that a one-word question is not outvoted; terms in
+more than 1/FEEDBACK_SPREAD of the notes, or in only one note, are not learnt."""
 
 NOTE_MEANING = 0.5
-"""How much the cosine of a note counts beside its words when the best notes are chosen."""
+"""Weight of a note's cosine, relative to its lexical score, when the best notes are chosen."""
 
 COMPARED_NOTES, LIKE_NOTES, LIKE_TERMS = 50, 3, 20
-"""So many of the best notes are compared, by their most telling terms; each listens to so many most like it."""
+"""How many of the best notes are compared, how many of the most similar ones smooth a note's score, and how many of
+its heaviest terms represent a note."""
 
 AGED_PASSAGES = 100
-"""So many of the best have their age looked up, or as many as are asked for: it only parts what is nearly alike."""
+"""Age is looked up for this many of the best (more if more results are wanted): it only breaks near ties."""
 
 MIN_RUN = 3
 _PLAIN = re.compile(r"\w+")
 _FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
 _POINTER = re.compile(r"\s*(?:(?:[-*+]\s+)?(?:<?\w+://\S+>?|!\[\[[^\[\]]*\]\])|\[\w+\]\(\w+://\S+\))\s*")
-"""A line that only says where something is; a link of one word (`[Source](…)`) names nothing, but in a list."""
+"""A line that is only an address or embed. A one-word link (`[Source](…)`) says nothing either, except in a list."""
 _LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 
-# "Last night" has its "last"; a night alone tells no date. Shorter names of days and months are other words too.
+# "Last night" is caught by "last"; "night" alone gives no date. Short names of days and months are also other words.
 _TIME_WORDS = frozenset(word for word in CALENDAR_WORDS if len(word) > 3 and word != "night").union(
     ("may", "day", "ago", "last", "next", "since", "recently", "just"), map(str, range(1900, 2100))
 )
 
 WEIGHTS: Mapping[str, float] = {
-    # The share of the question's terms, by rarity, in the passage and, less, around it. This and the next five are
-    # blended by the note's length: the more the note is one thought, the more its own features count.
+    # The IDF-weighted share of the question's terms in the passage and, discounted, around it. This feature and the
+    # next six are blended by the note's length: the shorter the note, the more the note's own features count.
     "coverage": 6.5,
     "semantic": 5.5,  # cosine of question and passage, -1..1
     "note_coverage": 3.0,  # the coverage of the note's best passage
     "note": 1.0,  # BM25 of the note, against the best
-    "similar": 2.8,  # the mean of that of the notes most like it
+    "similar": 2.8,  # the mean note score of the most similar notes
     "note_semantic": 1.6,  # cosine of question and note, -1..1
-    "feedback": 3.8,  # cosine of the passage and where the best passages of the first round point, -1..1
-    # The share of the question's words that stand there as they were written, for a question of one word; an eighth of
-    # it for one of two, a 27th for one of three: in a long one no word decides.
+    "feedback": 3.8,  # cosine of the passage and the direction of the first round's best passages, -1..1
+    # The share of the question's words that occur exactly as written, divided by the cube of the number of terms: all
+    # of it for one term, an eighth for two, a 27th for three. In a long question no single word decides.
     "form": 4.0,
     "phrase": 2.5,  # the longest run of the question's words, as a share of them
-    "fact": 0.5,  # 1 for what someone wrote down to be remembered
-    "speaker": 3.6,  # 1 when the one speaker asked about says it
+    "fact": 0.5,  # 1 for a fact written down to be remembered
+    "speaker": 3.6,  # 1 if the one speaker asked about says it
     "reply": 2.0,  # the lexical score of the question just before it
-    "question": -0.7,  # 1 for what is itself a question, or quotes the one asked
-    "time": 2.3,  # 1 for a word of time where the question asks when
-    "date": 3.8,  # how well its day fits the question's time
+    "question": -0.7,  # 1 for a passage that ends in a question or quotes the question asked
+    "time": 2.3,  # 1 if it contains a time word and the question asks when
+    "date": 3.8,  # how well its day fits the question's time window
     "entity": 1.5,  # how much it is about an entity of the question; above 1 for the entity's own page
     "title": 1.0,  # how well its note's title, aliases, path and tags match
-    "titled": 3.0,  # the same, for a short question likewise
-    "exact": 2.0,  # 1 when it holds a quoted part, path, option or version of the question to the letter
-    # For what is tagged `#fix` where the question holds an error: how much of the question it covers, against the best.
+    "titled": 3.0,  # the same, scaled down for longer questions as `form` is
+    "exact": 2.0,  # 1 if it contains a quoted part, path, option or version of the question verbatim
+    # Where the question contains an error, for passages tagged `#fix`: coverage of the question relative to the best.
     "fix": 9.0,
     "order": 7.0,  # 1 for the newest (or oldest) where the question asks for the last (or first), down to 0
-    "aside": -3.0,  # 1 for frontmatter and comments, and for code that holds the very question: an example of asking it
-    "page": -2.0,  # 1 for what reflect wrote: the line that it was told from says it too, and comes first
-    "repeated": -2.0,  # how little tells what stands in many notes word for word, up to 1
+    "aside": -3.0,  # 1 for frontmatter, comments, bare links, and code that quotes the question: an example of asking
+    "page": -2.0,  # 1 for lines written by reflect: the line each derives from says the same and should come first
+    "repeated": -2.0,  # how little a text repeated verbatim in many notes says, up to 1
 }
-"""What each feature of a passage, 0..1 unless said otherwise, adds to its score; rounded, since none is certain.
+"""The weight of each feature of a passage; features are 0..1 unless noted. Rounded, since none is certain.
 
-Most are fitted (tests/benchmarks/fit.py); note_coverage, form, phrase, title, titled, exact and order are chosen by
+Most are fitted (tests/benchmarks/fit.py); note_coverage, form, phrase, title, titled, exact and order are tuned on
 known-item questions (tests/benchmarks/known.py); fact, entity, aside and page by hand on the sample vault.
 """
 
 FIX = "#fix"
-"""Marks what cured a problem: capture puts it behind a case."""
+"""Marks what solved a problem: capture appends it to a case."""
 
 
 class Shape(NamedTuple):
-    """How a passage is written: as a list item, by whom in a conversation ("" for nobody), as a question, as code."""
+    """The form of a passage: list item, speaker in a conversation ("" for none), question, code."""
 
     is_item: bool
     speaker: str
     asks: bool
-    """Somebody asks there: a question in code is an example, and what follows is no answer to it."""
+    """Whether it asks something. Code does not: a question there is an example, and no answer follows it."""
     ends_asking: bool
     is_code: bool
     only_points: bool
-    """Nothing but addresses and embeds: what they show stands elsewhere."""
+    """Whether it is nothing but addresses and embeds: their content is elsewhere."""
 
 
 class Scorer:
-    """Scores one question's candidates, in two rounds; only `learn` asks the index."""
+    """Scores one question's candidates in two rounds; only `learn` queries the index."""
 
     def __init__(self, found: Candidates) -> None:
         self._found = found
@@ -131,7 +133,7 @@ class Scorer:
         self._lexical = over_best(found.lexical)
         self._short = 1 / max(len(found.rarity), 1) ** 3
         self._telling: dict[tuple[str, int], float] = {}
-        """How much a term tells in a text that stands in many notes, against where it tells most; elsewhere 1."""
+        """Weight of a term in a text repeated across notes, relative to its most telling occurrence; 1 elsewhere."""
         for term, hits in found.hits.items():
             told = {i: 1 - REPEATED_LOSS * found.repeats[i] for i in hits if i in found.repeats}
             most = max(told.values(), default=1.0) if len(told) == len(hits) else 1.0
@@ -141,13 +143,13 @@ class Scorer:
             for p in self._passages
             if p.section == ASIDE and found.called.get(p.note_id, 1.0) < 1 and says_property(p.text)
         }
-        """The properties of a note of which the question asks more than its name, with how well that title matches:
-        what they say is said of the title."""
+        """The properties of each note whose name is only part of the question, with a title score: a property is a
+        statement about what the title names."""
         self._coverage = self._covered()
         average = max(found.totals.words / max(found.totals.notes, 1), 1.0)
         self._norms = {n: K1 * (1 - B + B * note.words / average) for n, note in found.notes.items()}
         self._asked = dict.fromkeys(found.notes, 0.0)
-        """BM25 of the question's terms for each note."""
+        """Each note's BM25 for the question's terms."""
         for term, weight in found.note_rarity.items():
             counts: dict[int, float] = defaultdict(float)
             for passage_id, count in found.hits.get(term, {}).items():
@@ -155,27 +157,27 @@ class Scorer:
             for note, times in counts.items():
                 self._asked[note] += weight * times * (K1 + 1) / (times + self._norms[note])
         self._counts: dict[int, Counter[str]] = {note: Counter() for note in found.notes}
-        """How often each stem stands in each note's candidate passages."""
+        """Stem counts over each note's candidate passages."""
         for passage_id, stems in found.stems.items():
             self._counts[found.passages[passage_id].note_id].update(stems)
         self._features: Mapping[str, Sequence[float]] = {}
         self._shares: list[float] = []
-        """How much of each passage's score its note decides."""
+        """The note's share in each passage's score."""
         for note, written in zip(self._notes, self._shapes, strict=True):
             most_tokens = NOTE_TOKENS_LIST if written.is_item else NOTE_TOKENS_PROSE
             self._shares.append(NOTE_SHARE * min(1.0, most_tokens / max(found.notes[note].tokens, 1)))
         self._lent_to: dict[int, float] = {}
 
     def learn(self, finder: Finder) -> tuple[dict[str, float], Mapping[int, float]]:
-        """What the best of a first round teach (pseudo-relevance feedback), as `score` takes it.
+        """Return the pseudo-relevance feedback of the first round's best, as arguments for `score`.
 
-        Nothing when nothing was asked that any passage could be best at.
+        Empty when the question has neither terms nor a vector to rank by.
         """
         found, space, cosine = self._found, self._found.space, dict[int, float]()
         if not found.rarity and not space:
             return {}, cosine
         if space and self._passages:
-            # A direction halfway to the mean direction of those that are the best by words and meaning alone.
+            # Move the question's vector halfway to the mean direction of the best by words and meaning alone.
             notes = over_best(self._asked)
             first = {
                 p.id: (self._lexical.get(p.id, 0.0) + 2 * self._coverage.get(p.id, 0.0))
@@ -187,7 +189,7 @@ class Scorer:
             middle = mean_direction(vectors) if vectors else found.vector
             cosine = finder.search.cosines(space, found.passages, mean_direction([found.vector, middle]))
         stems = set().union(*(self._counts[n] for n in self._best_notes(self._asked, COMPARED_NOTES)))
-        # Stems that are not among the frequent ones are rare: how many candidate notes hold them is near enough.
+        # For stems not among the frequent ones, the number of candidate notes that contain them is close enough.
         counts = {s: count for s, count in Counter(chain.from_iterable(self._counts.values())).items() if s in stems}
         frequent, total = finder.lexicon.frequent, found.totals.notes
         counts |= {stem: frequent[stem].notes for stem in counts.keys() & frequent.keys()}
@@ -202,10 +204,10 @@ class Scorer:
         }, cosine
 
     def score(self, rarity: Mapping[str, float], feedback: Mapping[int, float]) -> dict[int, float]:
-        """The score of every passage, best first; ties keep the candidates' order, so that answers repeat.
+        """Return the score of every passage, best first; ties keep the candidates' order, so that answers are stable.
 
-        `rarity` is the inverse document frequency of those stems of the best notes that tell something, `feedback` each
-        candidate's cosine to where the best passages of the first round point (see `learn`).
+        `rarity` is the inverse document frequency of the informative stems of the best notes; `feedback` is each
+        candidate's cosine to the direction of the first round's best passages (see `learn`).
         """
         found = self._found
         if found.only_time and not found.query.window:
@@ -218,8 +220,8 @@ class Scorer:
         for name, column in self._features.items():
             totals = list(map(add, totals, map(WEIGHTS[name].__mul__, column)))  # half the time of a loop
         scores = dict(zip(self._ids, totals, strict=True))
-        # A heading above the best passage of its section changes places with it: the heading holds the word, what
-        # stands below it answers.
+        # A heading that scores above the best passage of its section swaps scores with it: the heading contains the
+        # word, the text below it answers.
         headings = {(p.note_id, -p.section): p.id for p in sorted(self._passages) if p.section < 0}
         best: dict[int, int] = {}
         for passage, written in zip(self._passages, self._shapes, strict=True):
@@ -233,17 +235,17 @@ class Scorer:
         return dict(sorted(lifted.items(), key=lambda pair: -pair[1]))
 
     def features(self, passage_id: int) -> dict[str, float]:
-        """The features of one candidate that are not 0 for all, after `score`."""
+        """Return one candidate's features, omitting those that are 0 for every candidate; valid after `score`."""
         row = self._ids.index(passage_id)
         return {name: float(column[row]) for name, column in self._features.items()}
 
     def explain(self, passage_id: int) -> dict[str, Any]:
-        """Why a passage has its score, after `score`: raw score and rank in each lane, and what each feature added."""
+        """Explain a passage's score: raw score and rank in each lane and each feature's contribution. After `score`."""
         found = self._found
-        if passage_id not in found.passages:  # it took the place of one that a lane found
+        if passage_id not in found.passages:  # a successor that no lane found
             return {"lanes": {}, "note_share": 0.0, "boosts": {}}
         added = {name: WEIGHTS[name] * value for name, value in self.features(passage_id).items()}
-        added["section"] = self._lent_to.get(passage_id, 0.0)  # a heading changed places with what stands below it
+        added["section"] = self._lent_to.get(passage_id, 0.0)  # a heading swapped scores with a passage below it
         lanes = {"lexical": found.lexical, "semantic": found.cosine, "entity": found.about, "temporal": found.days}
         return {
             "lanes": {
@@ -258,13 +260,13 @@ class Scorer:
     # --- the features of passages, a column each ---------------------------------------------------------------------
 
     def _columns(self, rarity: Mapping[str, float], feedback: Mapping[int, float]) -> dict[str, Sequence[float]]:
-        """By feature, its value for every passage in order; without those that are 0 for all.
+        """Return each feature's values for all passages in order, omitting features that are 0 for every passage.
 
-        A column at a time: at some 350 candidates that is a quarter of the work of one candidate after another.
+        Computed by column: with some 350 candidates that is a quarter of the work of going candidate by candidate.
         """
         found, ids, query, passages = self._found, self._ids, self._found.query, self._passages
         title = _column(found.title, self._notes)
-        # A word of the question may stand nowhere but in what is repeated.
+        # Do not penalise repeated text for a word of the question that occurs nowhere else.
         repeated = {i: REPEATED_LOSS * notes for i, notes in found.repeats.items()}
         for (_, i), telling in self._telling.items():
             repeated[i] = min(repeated[i], 1 - telling)
@@ -290,13 +292,13 @@ class Scorer:
         return {name: columns[name] for name in WEIGHTS if any(columns[name])}
 
     def _blended(self, rarity: Mapping[str, float], feedback: Mapping[int, float]) -> dict[str, Sequence[float]]:
-        """The features of a passage itself and those of its note: the more the note is one thought, the more it counts.
+        """Return the features that blend a passage with its note; the shorter the note, the larger the note's share.
 
-        `map` and `zip` go as far as the shorter: where nothing is known of a feature, there is no column.
+        `map` and `zip` stop at the shorter input, so a feature without values yields an empty column.
         """
         found, ids, notes = self._found, self._ids, self._notes
         covered = _column(self._coverage, ids)
-        best_covered = dict(sorted(zip(notes, covered, strict=False), key=itemgetter(1)))  # the last of a note counts
+        best_covered = dict(sorted(zip(notes, covered, strict=False), key=itemgetter(1)))  # the last wins: the best
         scores, similar = self._score_notes(rarity)
         of_note = {
             "note": _column(scores, notes),
@@ -312,9 +314,10 @@ class Scorer:
         }
 
     def _own(self, values: Sequence[float]) -> Sequence[float]:
-        """Each value less what its note decides, and in a short note less how far it stays behind the best there.
+        """Scale each value by the passage's own share; in a short note, also subtract its gap to the note's best value.
 
-        The best passage of a short note leaves nearly all to the note; the others must not all come level with it.
+        The best passage of a short note is scored almost entirely by the note; without the penalty the note's other
+        passages would all draw level with it.
         """
         placed = zip(self._passages, values, strict=False)
         standing = ((p.note_id, value) for p, value in placed if 0 <= p.section < ASIDE)
@@ -323,7 +326,7 @@ class Scorer:
         return [(1 - s) * value - CONTRAST * s * s * max(best.get(n, value) - value, 0.0) for n, value, s in rows]
 
     def _wording(self) -> dict[str, Sequence[float]]:
-        """What the question's words, as they were written, say of passages that the lexical lane found; who asks."""
+        """Return the features of wording: exact words and runs in lexical hits, questions and replies, asides."""
         query = self._found.query
         form, phrase, quotes = ([0.0] * len(self._ids) for _ in range(3))
         for row, passage in enumerate(self._passages):
@@ -333,7 +336,7 @@ class Scorer:
             held = sum([word in folded for word in query.words])
             form[row] = self._short * held / max(len(query.words), 1)
             phrase[row] = longest_run(query.spoken, folded)
-            # What quotes the question asks it; what answers stands elsewhere. Code that does shows how to ask it.
+            # A passage that quotes the question asks it, and the answer is elsewhere; in code it is a usage example.
             quotes[row] = bool(query.whole) and held == len(query.words) and f" {query.whole} " in _written(folded)
         rows = list(zip(self._passages, quotes, self._shapes, strict=True))
         asks = {(p.id + 1, p.note_id, p.section): self._lexical.get(p.id, 0.0) for p, _, s in rows if s.asks}
@@ -349,9 +352,9 @@ class Scorer:
         }
 
     def _speaks(self) -> Sequence[float]:
-        """1 for what the one speaker says whom the question names; with two of them named, nothing."""
+        """Return 1 for what is said by the one speaker whom the question names; empty if it names several."""
         asked = {*self._found.query.words, *(name.casefold() for name in self._found.query.names)}
-        # Nobody speaks on a page that begins with a name.
+        # A page's line that begins with a name is not speech.
         said = ["" if p.kind == PAGE else s.speaker for s, p in zip(self._shapes, self._passages, strict=True)]
         named = {name: asked.intersection(name.split()) for name in said}
         words = {word for name in named.values() for word in name}
@@ -359,7 +362,7 @@ class Scorer:
         return [bool(named[name]) for name in said] if is_one else ()
 
     def _covered(self) -> Mapping[int, float]:
-        """The share of the question's terms, by rarity, in each passage and, less, around it in its section."""
+        """Return the IDF-weighted share of the question's terms in each passage and, discounted, around it."""
         found, total = self._found, sum(self._found.rarity.values()) or 1.0
         covered: dict[int, float] = defaultdict(float)
         around: dict[int, list[tuple[int, float]]] = {}
@@ -378,13 +381,13 @@ class Scorer:
     # --- whole notes -------------------------------------------------------------------------------------------------
 
     def _best_notes(self, scores: Mapping[int, float], count: int) -> list[int]:
-        """The best notes by words and meaning; ties keep the order of the notes."""
+        """Return the best notes by words and meaning; ties keep the order of the notes."""
         cosine = self._found.note_cosine
         worth = {note: score + NOTE_MEANING * cosine.get(note, 0.0) for note, score in scores.items()}
         return sorted(worth, key=worth.__getitem__, reverse=True)[:count]
 
     def _score_notes(self, rarity: Mapping[str, float]) -> tuple[dict[int, float], dict[int, float]]:
-        """The score of each note, and the mean score of those most like it, both against the best score."""
+        """Return each note's score and the mean score of its most similar notes, both relative to the best score."""
         learnt, scores, most = self.learnt(rarity), dict(self._asked), K1 + 1
         for note, counts in self._counts.items():  # BM25 of the learnt stems
             held = [(weight, counts[stem]) for stem, weight in learnt.items() if stem in counts]
@@ -399,7 +402,7 @@ class Scorer:
         return scores, similar
 
     def learnt(self, rarity: Mapping[str, float]) -> dict[str, float]:
-        """The stems that tell most about the best notes, by the alphabet, each with its weight times its rarity."""
+        """Return the stems most characteristic of the best notes, alphabetically, with weight times IDF."""
         gains: dict[str, float] = defaultdict(float)
         for note in self._best_notes(self._asked, FEEDBACK_NOTES):
             for stem, gain in self._gains(note, rarity).items():
@@ -415,7 +418,7 @@ class Scorer:
 
 
 def longest_run(spoken: Sequence[str], text: str) -> float:
-    """The longest run of at least three of the question's words that stands in a text, as a share of all its words."""
+    """Return the longest run of at least MIN_RUN of the question's words in a text, as a share of all its words."""
     if len(spoken) < MIN_RUN or sum([word in text for word in spoken]) < MIN_RUN:
         return 0.0
     written, longest, start = _written(text), 0, 0
@@ -435,7 +438,7 @@ def _written(text: str) -> str:
 
 
 def shape(text: str) -> Shape:
-    """How a text is written."""
+    """Return the form of a text."""
     is_code = _FENCE.match(text) is not None
     asks = "?" in text and not is_code
     only_points = all(map(_POINTER.fullmatch, text.split("\n")))
@@ -443,12 +446,12 @@ def shape(text: str) -> Shape:
 
 
 def tells_time(text: str) -> bool:
-    """Whether a text holds a word of time or a year."""
+    """Return whether a text contains a time word or a year."""
     return not _TIME_WORDS.isdisjoint(_PLAIN.findall(text.casefold()))
 
 
 def similarities(vectors: Mapping[int, Mapping[str, float]]) -> dict[int, dict[int, float]]:
-    """The cosine of each pair of sparse vectors that share a term, by their most telling terms."""
+    """Return the cosine of each pair of sparse vectors that share a term, each cut to its LIKE_TERMS heaviest terms."""
     postings: dict[str, list[tuple[int, float]]] = defaultdict(list)
     for key, vector in vectors.items():
         kept = sorted(zip(vector.values(), vector, strict=True), reverse=True)[:LIKE_TERMS]  # faster than nlargest
@@ -467,37 +470,38 @@ def similarities(vectors: Mapping[int, Mapping[str, float]]) -> dict[int, dict[i
 
 
 def over_best(scores: Mapping[int, float]) -> dict[int, float]:
-    """Scores divided by the best of them."""
+    """Return the scores divided by the best of them."""
     best = max(scores.values(), default=0.0) or 1.0
     return {key: score / best for key, score in scores.items()}
 
 
 class Ranking(NamedTuple):
-    """The candidates in rank order, with what is to be said of each; `below_threshold` were dropped by a preset."""
+    """The candidates in rank order with details of each; a preset's threshold dropped `below_threshold` of them."""
 
     candidates: Candidates
     passages: Mapping[int, Candidate]
-    """The candidates, and successors that no lane found."""
+    """The candidates, and successors and leading facts that no lane found."""
     scores: Mapping[int, float] = {}
     """Best first."""
     steps: Callable[[int], Mapping[str, Any]] = lambda _: {}
-    """What made the score of each."""
+    """Explains the score of a passage."""
     lives: Mapping[int, Life] = {}
-    """How old facts and dated lines are; of the best only."""
+    """How facts and dated lines have aged; only for the best."""
     ages: Mapping[int, float] = {}
-    """What that takes off their scores."""
+    """What age adds to their scores (negative)."""
     successors: Mapping[int, Successor] = {}
     behind: Mapping[int, int] = {}
-    """Which of them come right behind which, since they were superseded."""
+    """Superseded passage → successor, which it is placed right behind."""
     settling: frozenset[int] = frozenset()
-    """What stands where it does for what others say, newer and leading facts: its own words need not be telling."""
+    """Passages placed for reasons other than their words: successors, leading facts, the best of a named note. They
+    are kept even if they match weakly."""
     below_threshold: int = 0
     notes: Mapping[int, NoteInfo] = {}
     origins: Mapping[int, str] = {}
-    """Who those are from that no person wrote; this and `notes` are looked up once the order is settled."""
+    """The origin of passages not written by a person; this and `notes` are loaded once the order is settled."""
 
     def explain(self, passage_id: int) -> dict[str, Any]:
-        """What made its score, what is known of its age, and how many it took the place of."""
+        """Explain a passage's score, its age and how many passages it superseded."""
         why = dict(self.steps(passage_id))
         if passage_id in self.ages:
             why["boosts"] = {**why["boosts"], "age": round(self.ages[passage_id], 4)}
@@ -512,11 +516,11 @@ class Ranking(NamedTuple):
 
 
 def rank(found: Candidates, finder: Finder) -> Ranking:
-    """Score the candidates of a question by the preset that was asked for, over the index they were found in."""
+    """Score a question's candidates by the requested preset, using the index they were found in."""
     request, passages = found.query.request, found.passages
     today = min(request.today, request.filters.as_of or request.today)
     followed = superseded(finder.store, finder.names, passages, today, request.filters)
-    # In a time that is asked for, the older holds.
+    # If the question asks about a time, the older fact was valid then.
     behind = {} if found.days else {o: n.id for o, n in followed.items() if not _is_wanted(found, finder, o, n)}
     ranking = Ranking(found, passages, successors=followed, behind=behind)
     if request.preset != "tuned":
@@ -524,7 +528,7 @@ def rank(found: Candidates, finder: Finder) -> Ranking:
     scorer = Scorer(found)
     scores = scorer.score(*scorer.learn(finder))
     lives = finder.lives({i: passages[i] for i in list(scores)[: max(AGED_PASSAGES, request.wanted)]}, today)
-    # Who asks for a time asks for what is old, or says himself that the newest is wanted.
+    # A question about a time wants old passages; one for the latest or first already orders them by date.
     ages = {} if found.days or found.order else {i: decay.SWAY * (life.multiplier - 1) for i, life in lives.items()}
     aged = {i: score + ages.get(i, 0.0) for i, score in scores.items()}
     brought = finder.search.passages({new for old, new in behind.items() if new not in aged and old in lives})
@@ -550,13 +554,13 @@ def rank(found: Candidates, finder: Finder) -> Ranking:
 
 
 def _raised(scores: Mapping[int, float], places: Mapping[int, float]) -> dict[int, float]:
-    """The scores, best first, with at least those of `places`."""
+    """Return the scores, best first, raised to at least those of `places`."""
     raised = {i: max(score, scores.get(i, -math.inf)) for i, score in places.items()}
     return dict(sorted({**scores, **raised}.items(), key=lambda pair: -pair[1]))
 
 
 def _best_of_called(found: Candidates, scores: Mapping[int, float]) -> list[int]:
-    """The best passage that says something of each note whose name the question holds."""
+    """Return the best informative passage of each note that the question names."""
     best: dict[int, int] = {}
     for i in scores:
         passage = found.passages.get(i)
@@ -572,9 +576,9 @@ def _says_something(passage: Candidate) -> bool:
 
 
 def _is_wanted(found: Candidates, finder: Finder, old: int, new: Successor) -> bool:
-    """Whether a question asks for what the older of two says and the newer does not: "Malmö" wants that line.
+    """Return whether a question asks for the claim that only the older of two makes: "Malmö" wants that line.
 
-    Words for what is asked do not count: "where does he live" is answered by "moved to Lund".
+    Only words of the claimed value count: "where does he live" is still answered by "moved to Lund".
     """
     stems = finder.lexicon.stems
     lost = [term for term, hits in found.hits.items() if old in hits and new.id not in hits]
@@ -583,9 +587,9 @@ def _is_wanted(found: Candidates, finder: Finder, old: int, new: Successor) -> b
 
 
 def by_preset(ranking: Ranking, judged: Mapping[int, float] | None = None) -> Ranking:
-    """The order of another preset; `classic` spreads its results, so its places are kept rather than its scores.
+    """Rank by a preset other than `tuned`, by position rather than score, since `classic` diversifies its results.
 
-    `judged` is for `classic`: the scores of a second model, which count before age.
+    `judged` is for `classic`: the scores of a second model, applied before age.
     """
     from vault_memory.search import presets
 

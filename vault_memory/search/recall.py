@@ -1,4 +1,4 @@
-"""Answers questions: query → candidates → ranking → answer, packed and cited from the files as they are now."""
+"""Answers questions: query → candidates → ranking → answer, packed into a budget and cited from the current files."""
 
 import json
 import math
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from vault_memory.search.rerank import Reranker
 
 UNASKED_FLOOR = 0.7
-"""What nobody asked for scores at least this share of the best that the notes hold, shown before or not."""
+"""An unsolicited result must score at least this share of the best candidate, whether or not that was shown before."""
 
 SHOWN_FLOOR = 0.8
-"""And this share of the best that was shown lately. On four conversations a question that comes again in other words
-brings 33 tokens instead of 167; of the evidence for 600 questions .794 stays in sight instead of .805."""
+"""It must also score at least this share of the best result shown recently. On four conversations a rephrased question
+then adds 33 tokens instead of 167; of the evidence for 600 questions, .794 stays in view instead of .805."""
 
 MAX_ASKERS = 5
-"""For so many sets of scopes what was learnt of the index is kept."""
+"""Finders cached, one per set of scopes."""
 
 DATE_DECIDES, MEANING_DECIDES = "; the date alone decides", "; these are the closest by meaning"
-"""What is said of the results where no note contains a word of the question."""
+"""What the answer adds when no note contains a word of the question."""
 
 
 class Recall:
@@ -53,9 +53,9 @@ class Recall:
         self._finders: dict[object, Finder] = {}
 
     def answer(self, request: Request) -> Answer:
-        """Answer one question from the index as it stands at one moment; this does not raise for the question's text.
+        """Answer one question from a snapshot of the index; no question text raises.
 
-        Without a snapshot a writer's re-indexing would delete and reuse passage ids between two statements.
+        Without the snapshot, a concurrent writer could delete and reuse passage ids between two statements.
         """
         started = time.perf_counter()
         with self._store.snapshot():
@@ -65,7 +65,7 @@ class Recall:
 
     def _answer(self, request: Request) -> Answer:
         view = self._store.view(request.filters.scopes or ALL)
-        # What is learnt of the index is learnt of what its asker sees.
+        # A narrowed view gets its own finder: what is cached must come only from what the caller may see.
         seen = (request.filters.scopes, self._store.outdated) if view.is_narrowed else None
         finder = self._finders.pop(seen, None) or Finder(view, self._remote)
         self._finders[seen] = finder
@@ -78,7 +78,7 @@ class Recall:
             finder.search.release()
 
     def _answer_as_of(self, request: Request, day: date) -> Answer:
-        """The answer that the notes gave at the end of a day; what else they would give now was written later."""
+        """Answer from the notes as they were at the end of a day, counting the current results written since."""
         from vault_memory.search.as_of import PastVault
 
         past, now = PastVault(self._vault, self._store, day), self._answer(request)
@@ -88,7 +88,7 @@ class Recall:
         return answer._replace(omitted=omitted, generation=now.generation, vault=now.vault)
 
     def _ranking(self, finder: Finder, request: Request) -> Ranking:
-        filters, names = request.filters._replace(scopes=()), finder.names  # what scopes hide is not seen
+        filters, names = request.filters._replace(scopes=()), finder.names  # scopes are never revealed
         unknown = [name for name in filters.entities if not _is_known(finder, name)]
         allowed = finder.totals.passages
         if any(filters):
@@ -122,9 +122,9 @@ class Recall:
         is_guess = bool(results) and not found.only_time and any(what == "lexical" for what, _ in found.degraded)
         decides = DATE_DECIDES if found.only_time else MEANING_DECIDES if is_guess else ""
         degraded = [(what, why + decides if what == "lexical" else why) for what, why in found.degraded]
-        # Something near in meaning always is there: what has no word of a prompt, nor anything it names, is a guess.
+        # Something is always nearest in meaning: without a matching word or name, it is only a guess.
         is_met = bool(found.lexical or found.about or found.called or found.entities or query.window)
-        # The least figure of a vault is the same for all who ask.
+        # The vault's threshold is the same for every caller.
         is_relevant = not request.unasked or (
             is_met and relevance.asks and relevance.figure >= relevance_gate.kept_least(self._store)
         )
@@ -150,8 +150,8 @@ class Recall:
     def _pack(
         self, ranking: Ranking, request: Request, weak: Collection[int]
     ) -> tuple[Ranking, Packing, dict[str, int], list[tuple[str, str]]]:
-        """What fits of the ranking, which loses what is not to be shown; how much was left out and why; and of an
-        earlier day what is not known to be of it."""
+        """Filter the ranking and pack it into the budget; return both, with what was omitted and why and, for a past
+        day, how many results are not known to date from it."""
         query, notes, past = ranking.candidates.query, ranking.notes, self._past
         found = [ranking.passages[i] for i in ranking.scores]
         if past:
@@ -167,8 +167,8 @@ class Recall:
         scores = fit_budget.with_sources({p.id: ranking.scores[p.id] for p in strong}, ranking.passages, notes)
         wanted = [ranking.passages[i] for i in scores if i not in shown]
         unknown = past.unknown((each, notes[each.note_id]) for each in wanted) if past else {}
-        wanted.sort(key=lambda passage: unknown.get(passage.id, "") is None)  # what nothing dates comes last
-        # What is printed behind a passage: superseded, or from outside.
+        wanted.sort(key=lambda passage: unknown.get(passage.id, "") is None)  # undated results come last
+        # Tokens of the marks printed after a passage: superseded, or from outside.
         marks = {i: new.header_tokens + fit_budget.MARK_TOKENS for i, new in ranking.successors.items()}
         for i, by in ranking.origins.items():
             if not provenance.is_trusted(by):
@@ -192,7 +192,7 @@ class Recall:
         return ranking._replace(scores=scores), packed, omitted, unsure
 
     def _said(self, found: Iterable[Candidate], notes: Mapping[int, NoteInfo], is_all: bool) -> list[Candidate]:
-        """What somebody said: not what is only proposed, nor what the templates say of the pages they made."""
+        """Drop what nobody said: mere proposals, and template boilerplate on generated pages."""
         layout = self._store.layout
         proposed = {note.id for note in notes.values() if note.path == layout.proposals}
         ours = {note.id for note in notes.values() if layout.is_page(note.path) or note.path in layout.cores}
@@ -204,7 +204,7 @@ class Recall:
         ]
 
     def _cite(self, finder: Finder, ranking: Ranking, packed: Packing) -> tuple[list[Result], Packing, dict[str, int]]:
-        """The packed passages as cited results, what these cost, and how many others their file does not show now."""
+        """Return the packed passages as cited results, their packing, and how many were lost as their file changed."""
         facts = note_queries.facts(finder.store, [place[0].id for place in packed.places])
         names, explains = finder.names, ranking.candidates.query.request.explain
         ranked = {i: place for place, i in enumerate(ranking.scores, 1)} if explains else {}
@@ -228,13 +228,13 @@ class Recall:
             life, successor = ranking.lives.get(first.id), ranking.successors.get(first.id)
             mentioned = (names.canonical(name) for name in entities.mentions(content))
             by = ranking.origins.get(first.id, provenance.PERSON)
-            # What put it there; `ranked` is its place before repeats and what did not fit went out.
+            # `ranked` is its rank before duplicates and results over budget were dropped.
             why = {**ranking.explain(first.id), "diversity": {"ranked": ranked[first.id]}} if explains else None
             results.append(Result(
                 rank=len(results) + 1, score=ranking.scores[first.id], kind=first.kind, date=note.day,
                 occurred=occurred, entities=tuple(dict.fromkeys(names.shown(s) or s for s in mentioned)),
                 confidence=confidence, tier=life.tier if life else None, content=content, path=note.path,
-                # An attachment has no lines to be cited.
+                # An attachment has no lines to cite.
                 start_line=start * (first.kind != ATTACHMENT),
                 end_line=(start + first.end_line - first.start_line) * (first.kind != ATTACHMENT),
                 heading=heading_path(headings[first.note_id], first.start_line),
@@ -250,7 +250,7 @@ class Recall:
         return results, packed, lost
 
     def _lines(self, path: str) -> list[str] | None:
-        """The lines of a note as the file holds them now: no lines when it is gone, None when it cannot be read."""
+        """Return a note's current lines: none if the file is gone, None if it cannot be read."""
         try:
             return decoded_lines(self._vault.read(path))[0]
         except FileNotFoundError:
@@ -260,7 +260,7 @@ class Recall:
 
 
 def _least_score(request: Request, scores: Mapping[int, float], shown: Collection[int]) -> float:
-    """The least score of what is handed over unasked; what was shown keeps its place."""
+    """Return the score an unsolicited result must reach; results already shown count towards it."""
     if not request.unasked:
         return -math.inf
     best_shown = max((scores[i] for i in shown), default=0.0)
@@ -268,7 +268,7 @@ def _least_score(request: Request, scores: Mapping[int, float], shown: Collectio
 
 
 def _is_known(finder: Finder, name: str) -> bool:
-    """Whether somebody is mentioned, has a page or is linked to, by this name or another of theirs."""
+    """Return whether an entity is mentioned, has a page or is linked to, by this name or an alias."""
     names = finder.names
     known = names.canonical(name)
     linked = (entities.link_name(target) for target, *_ in note_queries.link_targets(finder.store))
@@ -282,9 +282,9 @@ def _nothing_passes(filters: Filters) -> str:
 
 
 def found_at(place: Sequence[Candidate], lines: list[str]) -> int | None:
-    """The line where the passages of one place stand in the file now: where they were indexed, else elsewhere once.
+    """Return the line where the passages of one place are now: where they were indexed, else their only occurrence.
 
-    None when the text is gone: a citation that does not hold is worse than one result less.
+    None if the text is gone or ambiguous: a wrong citation is worse than one result fewer.
     """
     first = place[0]
     height = first.end_line - first.start_line + 1

@@ -1,11 +1,11 @@
-"""Says whether the notes know anything of a question.
+"""Decides whether the notes know anything about a question, and which candidates are relevant enough to show.
 
-Where somebody asked, a question is known if its words stand in the best passages, or words near to them in the builtin
-vectors do: "surgery" is near to "surgeon", "blood type" to nothing. Where nobody asked, more must be held by a single
-passage than everyday talk reaches in the same notes: what `PROMPTS` of background_prompts.py reach, which have to do
-with no notes, sets the least figure. In notes about programming a prompt about code must reach more.
+A question that was asked is known if its words, or words near them in the builtin vectors, occur in the best passages:
+"surgery" is near "surgeon", "blood type" near nothing. For an unsolicited answer a single passage must match more of
+the prompt than everyday talk matches in the same notes: `PROMPTS` in background_prompts.py, which concern no notes, set
+that threshold. In notes about programming it is thus higher for prompts about code.
 
-Which passages are fit to be handed over unasked, since they tell something by themselves, is said here too.
+`is_informative` tells which passages are worth showing unsolicited, since they make sense by themselves.
 """
 
 import math
@@ -26,93 +26,94 @@ from vault_memory.store.view import ALL, ATTACHMENT, PAGE, Candidate, Store
 from vault_memory.text import terms
 
 SAYS_NOTHING, SAYS_ALL = 0.8, 2.2
-"""The lengths of word vectors from which a word begins to tell something ("back" .95, "good" .74) and tells all there
-is ("dentist" 2.96, "obsidian" 2.1)."""
+"""Word-vector lengths at which a word's weight leaves 0 ("back" .95, "good" .74) and reaches 1 ("dentist" 2.96,
+"obsidian" 2.1)."""
 
 PART_SHARE, TITLE_SHARE = 0.5, 0.6
-"""What it counts that only parts of a word (`tile-server`) stand somewhere, or a word in the note's title."""
+"""Weight of a word of which only parts occur (`tile-server`), and of a word in the note's title."""
 
 MOST_LACKING, WORDS_BESIDES = 0.2, 0.5
-"""A question is known if its words lack no more of what they ask than this share, counted as if there were so many
-words more. Of 470 answerable questions over seven vaults, 120 of them asked in other words, .92 are known, and .44 of
-400 others, most of them asked of a known name, are not."""
+"""A question is known if at most this share of its words' weight is missing, with WORDS_BESIDES added to the total. Of
+470 answerable questions over seven vaults, 120 of them paraphrased, .92 are known; of 400 others, most of them about a
+known name, .44 are recognised as not known."""
 
 BEST_PASSAGES = 25
-"""So many passages are looked into for the words of a question: .05 more of the unanswerable are told than with ten."""
+"""How many passages are searched for a question's words: recognises .05 more of the unanswerable than ten do."""
 
 FAR, NEAR = 0.2, 0.5
-"""The cosines from which a word begins to stand for another ("sick" and "ill" .28) and does so wholly ("film" and
-"movie" .65). With the words alone .26 instead of .45 are told, at the same share of known ones."""
+"""Cosines at which one word begins to stand for another ("sick" and "ill" .28) and does so fully ("film" and "movie"
+.65). By exact words alone .26 of the unanswerable are recognised instead of .45, at the same share of known ones."""
 
 UNREADABLE_WORD = 0.25
-"""How far a word is held for which there is no vector (`tmux`, or one of another language), and which stands nowhere:
-with .5 three more of twenty short questions that no note answers were taken for known."""
+"""Match assumed for a word without a vector (`tmux`, or a foreign word) that occurs nowhere: at .5, three more of
+twenty short unanswerable questions passed as known."""
 
 NOTHING_NEAR = 0.4
-"""A word of a known question that is held less is named where it stands nowhere: in 4 to 9 % of those known, and in 6
-to 24 % of those wrongly taken for known."""
+"""In a known question, a word that occurs nowhere and matches less than this is reported: in 4 to 9 % of the known
+questions, and in 6 to 24 % of those wrongly taken for known."""
 
 MOST_BESIDE = 2
-"""So many words of a question are named with which others do not stand."""
+"""Where words are missing beside others, at most this many of the others are named."""
 
 WEIGHT_BESIDES = 1.5
-"""Added to the weight of a question's words: of a prompt with one weak word a passage always holds all."""
+"""Added to the total weight of a question's words, since a passage always matches all of a prompt with one weak word.
+"""
 
 HELD_WEIGHT, KNOWN_WEIGHT, LENGTH_WEIGHT = 3.0, 1.0, -0.5
-"""What counts the share that one passage holds, the share that stands anywhere, and the logarithm of what is held:
-of a long prompt much is held by chance. A logistic regression over 850 questions and 230 prompts on seven vaults,
-rounded; what it tells apart in a vault hardly changes when that one is left out."""
+"""Weights of the share that one passage matches, of the share that occurs anywhere, and of the log of the matched
+weight: much of a long prompt matches by chance. From a logistic regression over 850 questions and 230 prompts on seven
+vaults, rounded; leaving a vault out hardly changes the separation on it."""
 
 
 _CHART = re.compile(r"[ \t]*- [▁-█]+ ")
-"""The course of an opinion, as a page draws it (reflect/opinion_page.py)."""
+"""An opinion's history as a sparkline (reflect/opinion_page.py)."""
 
 _QUERY = re.compile(r"[ \t]*(?:`{3,}|~{3,})[ \t]*(?:dataview(?:js)?|tasks|query|base|chart)\b", re.IGNORECASE)
-"""Code that a plugin of Obsidian runs: what it finds or draws stands elsewhere."""
+"""Code run by an Obsidian plugin: what it finds or draws is elsewhere."""
 
 
 QUANTILE, USUAL = 0.9, 1.05
-"""The least figure of a question nobody asked lies halfway between what that share of `PROMPTS` reaches in these notes
-and what is usual: on seven vaults of four kinds 2 to 7 % of other everyday prompts pass, a sixth in notes on
+"""The threshold for unsolicited answers is halfway between this quantile of the figures of `PROMPTS` in these notes and
+the usual figure: on seven vaults of four kinds 2 to 7 % of other everyday prompts pass, a sixth in notes on
 programming."""
 
 OTHER_LANGUAGE = 0.5
-"""A language is tried where the notes know at least this share as much of its prompts' words as of the English ones'.
-English notes know .05 to .52 as much: a sixth to a third of the time is saved there."""
+"""A language is measured if the notes know at least this share as many of its prompts' words as of the English ones.
+English notes know .05 to .52 as many, which saves a sixth to a third of the time."""
 
 META = "relevance@4"
-"""The index's value that keeps them. Raise `relevance` in store/schema.py when the figures change."""
+"""The index's metadata key of the threshold. Raise `relevance` in store/schema.py when the figures change."""
 
 NEAR_SHARE = 0.6
-"""A cosine below this share of the closest passage's is far: of 588 questions on seven vaults four lose their line, and
-4 to 6 % of twenty lines go in conversations, a tenth of the sample vault's."""
+"""A cosine below this share of the best passage's counts as far. Of 588 questions on seven vaults, four lose their
+line; of twenty lines, 4 to 6 % are dropped in conversations and a tenth in the sample vault."""
 
 LEAST_ASKED_WEIGHT = 0.3
-"""The weight of words that ask something of the names beside them: "hi" has .25, "morning" .29, "key" .33."""
+"""The least weight at which words ask something about the names beside them: "hi" has .25, "morning" .29, "key" .33."""
 
 RARE_PASSAGES = 20
 """Passages that contain a word found in at most this many of them, and never beside another word of the question, are
 not weak: they are all there is about it."""
 
 TITLES = 200
-"""In so many notes' titles a word is looked for."""
+"""How many notes are looked up by a title word."""
 
 
 class Relevance(NamedTuple):
-    """What the notes hold of one question."""
+    """What the notes know about one question."""
 
     figure: float = math.inf
-    """To be measured against the least figure of the vault (`kept_least`) where nobody asked."""
+    """Compared with the vault's threshold (`kept_least`) for unsolicited answers."""
     asks: bool = True
-    """Whether it asks for a name alone ("Who is Peter?") or for something besides: "Hi Peter" does neither."""
+    """Whether it asks for a name alone ("Who is Peter?") or for something more; "Hi Peter" does neither."""
     missing: tuple[str, ...] = ()
-    """The words for which a question is not known."""
+    """The words that make the question not known."""
     missing_with: tuple[str, ...] = ()
-    """The words with which no note has them, where they stand elsewhere."""
+    """The words beside which no note has the missing ones, if those do occur elsewhere."""
     unmentioned: tuple[str, ...] = ()
-    """The words of a known question that no note has, nor anything like them."""
+    """The words of a known question that no note contains, not even in similar words."""
     weak: frozenset[int] = frozenset()
-    """The candidates that have hardly to do with it."""
+    """The candidates that hardly concern it."""
 
 
 class _Word(NamedTuple):
@@ -123,20 +124,20 @@ class _Word(NamedTuple):
     is_name: bool
     """Whether it names an entity that the notes know."""
     known: float
-    """1 where it stands anywhere, PART_SHARE where only parts of it do."""
+    """1 if it occurs anywhere, PART_SHARE if only parts of it do, else 0."""
     reached: Mapping[int, float]
-    """How far each candidate holds it, with its neighbours and its note's title, 0..1."""
+    """How well each candidate matches it, including neighbours and the note's title, 0..1."""
     holders: Sequence[Collection[int]] = ()
     """The candidates that are about it."""
 
     @property
     def asks(self) -> float:
-        """How far it asks something, 0..1."""
+        """How much it asks, 0..1."""
         return min(self.weight / LEAST_ASKED_WEIGHT, 1.0)
 
 
 def find_relevance(found: Candidates, finder: Finder, best: Sequence[int] = ()) -> Relevance:
-    """How much of a question the notes know; where somebody asked it, the `best` passages must hold its words."""
+    """Measure how much of a question the notes know; if it was asked, the `best` passages must contain its words."""
     if not _is_measurable(found):
         return Relevance()
     hits = _hits(found, finder)
@@ -150,14 +151,14 @@ def find_relevance(found: Candidates, finder: Finder, best: Sequence[int] = ()) 
 
 
 def _asks(found: Candidates, besides: Sequence[_Word]) -> bool:
-    """Whether words besides names ask for something, or there are none ("Who is Peter?", "Wer ist Peter?")."""
+    """Return whether words besides names ask for something, or there are none ("Who is Peter?", "Wer ist Peter?")."""
     if sum(word.weight * word.known for word in besides) >= LEAST_ASKED_WEIGHT:
         return True
     return not besides or not {word.word for word in besides} & set(found.query.unknown(()))
 
 
 def _is_measurable(found: Candidates) -> bool:
-    """A time or a file is there or not; pairs of characters, by which some scripts are searched, are hardly words."""
+    """Times and files are simply found or not; the character pairs used for some scripts are not words to measure."""
     return not (
         found.mode == "semantic"
         or found.only_time
@@ -167,20 +168,20 @@ def _is_measurable(found: Candidates) -> bool:
 
 
 def _hits(found: Candidates, finder: Finder) -> dict[str, Collection[int]]:
-    """What is searched for, and what stands in most passages, yet counts here: a speaker's name, in a conversation."""
+    """Return hits by phrase, adding terms too common to be searched that count here, such as a speaker's name."""
     common = finder.find_hits([phrase for phrase in found.words if phrase not in found.hits], found.stems)
     return {phrase.casefold(): held for phrase, held in (*found.hits.items(), *common.items())}
 
 
 def _find_lacking(found: Candidates, words: Sequence[_Word], best: Sequence[int]) -> Relevance:
-    """Which words the best passages lack, of those that are about the names in the question.
+    """Find the words missing from the best passages, counting only passages about the names in the question, if any.
 
-    That a name is known says nothing of what is asked of it: Bram may be known, and no favourite colour of his.
+    A known name says nothing about what is asked of it: Bram may be known, but not his favourite colour.
     """
     names = [word for word in words if word.is_name]
     about = set(found.about).union(*(name.reached for name in names))
     seen = [i for i in best if not names or i in about]
-    # Where no word stands anywhere, what is near to one is only a guess.
+    # If no word occurs anywhere, a near word is only a guess.
     is_met = any(word.known for word in words)
     texts = [found.passages[i].text for i in seen if i in found.passages] if is_met else []
     asked = [word for word in words if not word.is_name]
@@ -205,7 +206,7 @@ def _find_lacking(found: Candidates, words: Sequence[_Word], best: Sequence[int]
 
 
 def _find_held(words: Sequence[_Word], texts: Sequence[str], passages: Collection[int]) -> dict[str, float]:
-    """How far each word stands in some passages or around them, or a word that is near to it, 0..1."""
+    """Return how well each word, or a word near it in meaning, matches in some passages or around them, 0..1."""
     reached = {word.word: max((word.reached.get(i, 0.0) for i in passages), default=0.0) for word in words}
     sought = [word for word, share in reached.items() if share < NEAR]
     held = dict.fromkeys(reached, 1.0)
@@ -218,7 +219,7 @@ def _find_held(words: Sequence[_Word], texts: Sequence[str], passages: Collectio
 
 
 def _figure(words: Sequence[_Word]) -> float:
-    """How much of these words the notes know, and one passage holds."""
+    """Combine how much of these words the notes know and how much a single passage contains."""
     held: dict[int, float] = {}
     for word in words:
         for passage, share in word.reached.items():
@@ -239,7 +240,7 @@ def _words(found: Candidates, finder: Finder, hits: Mapping[str, Collection[int]
         parts = [phrase for phrase in map(str.casefold, phrases_of([word])) if phrase not in whole]
         passages = max((counts.get(phrase, 0) for phrase in whole), default=0)
         is_name = bool(passages) and word in capitalised and (word in of_entities or bool(finder.names.note(word)))
-        weight, length = 1.0, builtin().word_length(word)  # `HO-212` and `p95`, which have none, name one thing
+        weight, length = 1.0, builtin().word_length(word)  # `HO-212` and `p95` have none: they name one thing
         if not is_name and length is not None:
             weight = telling_weight(length)
         elif not is_name and passages and word.isalpha():
@@ -264,10 +265,11 @@ def _words(found: Candidates, finder: Finder, hits: Mapping[str, Collection[int]
 def _find_weak(
     found: Candidates, finder: Finder, words: Sequence[_Word], hits: Mapping[str, Collection[int]]
 ) -> frozenset[int]:
-    """The candidates that share at most a name with the question, they and their neighbours, and are far from its
-    meaning, in notes called by none of its words: none that holds all of its words, be they all of names.
+    """Return the candidates that, with their neighbours and title, share at most a name with the question and are far
+    from its meaning. One that contains all of its words is never weak, even if they are all names.
 
-    Where more is asked than a name, so is what holds nothing else, which is near in meaning to whatever is asked of it.
+    If the question asks for more than a name, passages of nothing but the name are weak too: their vectors are near
+    any question about it.
     """
     telling = set[int]().union(*(each for word in words if word.weight for each in word.holders))
     if not telling:
@@ -288,14 +290,14 @@ def _find_weak(
 
 
 def telling_weight(length: float) -> float:
-    """How much a word tells by the length of its vector, 0..1."""
+    """Return a word's weight by the length of its vector, 0..1."""
     return min(max((length - SAYS_NOTHING) / (SAYS_ALL - SAYS_NOTHING), 0.0), 1.0)
 
 
 def find_least(finder: Finder) -> float:
-    """The least figure of a question nobody asked for what a finder sees, from what everyday prompts reach there.
+    """Compute the threshold for unsolicited answers over a finder's view from the figures of everyday prompts there.
 
-    Of several languages that of the notes reaches most.
+    The language that reaches the highest figures, that of the notes, decides.
     """
     now = datetime.now(UTC)
     highest = 0.0
@@ -318,7 +320,7 @@ def find_least(finder: Finder) -> float:
 
 
 def keep_least(store: Store) -> None:
-    """Find the least figure of an index that has grown or shrunk much, for all who ask, and keep it in there."""
+    """Compute the threshold of an index that has grown or shrunk much, over all scopes, and store it in the index."""
     finder = Finder(store.view(ALL))
     finder.refresh()
     least = find_least(finder)
@@ -327,12 +329,12 @@ def keep_least(store: Store) -> None:
 
 
 def kept_least(store: Store) -> float:
-    """What `keep_least` kept, the usual figure in an index whose making was cut short."""
+    """Return the threshold stored by `keep_least`, or the usual one if the index build was interrupted."""
     return float(str(store.meta(META) or USUAL))
 
 
 def is_informative(passage: Candidate) -> bool:
-    """Whether a passage tells something by itself: no comment, query or chart does."""
+    """Return whether a passage makes sense by itself: comments, plugin queries and charts do not."""
     if passage.kind == ATTACHMENT or _QUERY.match(passage.text):
         return False
     if passage.section == ASIDE:  # an author or an address often stands in properties only
