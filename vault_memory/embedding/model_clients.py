@@ -27,7 +27,7 @@ COOL_DOWN_SECONDS = 30.0
 """How long a server that failed a query is left alone."""
 
 MAX_CHAT_BYTES = 64 * 1024
-"""Maximum response size: one of 582 kB once blocked a store for a week."""
+"""Maximum size of a response that is read: one of 582 kB once blocked a store for a week."""
 
 MAX_CHAT_TOKENS = 3000
 """Maximum length of an answer, including reasoning before it."""

@@ -298,7 +298,7 @@ _PARTS: Mapping[str, Part] = {
     "files": _notes, "settings": _settings, "place": _places, "index": _index, "reflect": _reflect,
     "embedder": _embedder, "models": _models, "vectors": _vectors, "sessions": _sessions, "roots": _further_vaults,
 }  # fmt: skip
-"""Name → the independent checks that doctor runs."""
+"""Part of a vault → the function that checks it; each runs independently of the others."""
 
 
 def daemon_checks(health: Mapping[str, Any] | None) -> Iterator[Check]:

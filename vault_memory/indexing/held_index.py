@@ -22,7 +22,7 @@ class HeldIndex(IndexFile):
 
     Each query first checks the file: if it was replaced, the new one is opened; if it is gone, the open one keeps
     answering while it is rebuilt. `ask_watcher` is called before each query; if it returns None, it may have missed
-    changes and the vault is walked. `index_lost` is called when the file is gone or replaced by one that does not fit.
+    changes and the vault is walked. `index_lost` is called when the file is gone or was replaced.
     """
 
     def __init__(

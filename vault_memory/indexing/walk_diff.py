@@ -27,7 +27,7 @@ class Changes(NamedTuple):
     suspect: list[File]
     gone: list[NoteRow]
     unseen: list[NoteRow]
-    """Rows whose file may still exist, where the walk could not read."""
+    """Rows whose file may still exist, in a place that the walk could not read."""
 
     @property
     def notes_gone(self) -> int:
