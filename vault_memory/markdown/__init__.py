@@ -1,1 +1,1 @@
-"""What a note says: frontmatter, facts, passages, links, entities; pure."""
+"""Parsing of notes: frontmatter, facts, passages, links, entities; pure."""

@@ -1,6 +1,6 @@
-"""What a fact claims that a newer one can replace: where somebody lives, works, what they prefer and use. Pure.
+"""Extracts from a fact the claims that a newer fact can replace: where somebody lives, works, what they use. Pure.
 
-Precise over complete, in English; a fact that names the one it replaces (`supersedes=^id`) is read in any language.
+English only, and precision over recall; a fact that names the one it replaces (`supersedes=^id`) works in any language.
 """
 
 import re
@@ -15,7 +15,7 @@ from vault_memory.markdown.replaced_claims import ANY, CHANGES, ENDS, PLANNED, S
 from vault_memory.text import date_finder
 
 MAX_CHARS = 200
-"""A longer sentence says more than one thing."""
+"""A longer sentence is taken to say more than one thing."""
 
 _MARKUP = re.compile(
     r"@?\[\[(?:[^\[\]|]*\|)?([^\[\]|#]+)(?:#[^\[\]|]*)?\]\]|(?<!\w)@(?=\w)|[*`_]{1,2}(?=\S)|(?<=\S)[*`]{1,2}"
@@ -30,14 +30,14 @@ _UNCERTAIN = re.compile(
     r"|told|heard|claims|that|had|formerly|previously|originally|for a (?:week|while|month|day)|temporarily|almost"
     r"|nearly|mostly|about to|some of|one of|half)\b|\bmay\b(?! \d)"
 )
-"""What is not (yet, any more, always, alone) the case claims nothing that could be ended or end anything."""
+"""Words that mark what is not (yet, any more, always, only) the case: such a sentence yields no claims."""
 
 _CHANGE_WORD = re.compile(r"\b(?:now|nowadays|instead|any ?more|these days|from now on|as of|again)\b", re.I)
 _NEGATED = re.compile(r"\b(?:not|never|no|neither|nor|none|nothing|hardly|rarely|cannot)\b|n['’]t\b", re.I)
 _ADVERBS_AT_END = re.compile(
     r"[\s,]+(?:now|nowadays|instead|any ?more|these days|from now on|again|at the moment|at present|currently)$", re.I
 )
-"""Adverbs that are no part of a value and bound nothing."""
+"""Adverbs that neither belong to a value nor limit it."""
 
 _HOLDS_FROM = re.compile(
     r"(?<![\s,])[\s,]+(?P<how>since|as of|from|starting(?: from| in| on)?|effective) (?P<day>\S+(?: \S+){0,3})$", re.I
@@ -54,13 +54,13 @@ def _clause(pattern: str) -> re.Pattern[str]:
 
 
 _NAMES = r"(?-i:[^\W\d_a-z][\w'’.-]*(?:,? [^\W\d_a-z][\w'’.-]*)*)"
-"""A place or a firm, and nothing else: where somebody lives in summer is beside where they live."""
+"""The name of a place or a company, and nothing more: a home "in summer" does not contradict the usual one."""
 
 _CONDITION = r" (?:for|when|as|in|on|at|during|while|before|after|by|every|each) .+"
-"""For what, when or where: that is beside what holds always, never against it."""
+"""For what, when or where: a conditional claim never contradicts an unconditional one."""
 
 # `lives in Bern`, `moved to Bern`, `works at Google`, `left Google`, `prefers tea (to coffee) (for breakfast)`,
-# `uses vim`, `switched from vim to Helix`, `moved from Zurich to Bern`, which may be two programs as well.
+# `uses vim`, `switched from vim to Helix`, `moved from Zurich to Bern` (which may also be two programs).
 _LIVES = _clause(rf"{_ADVERBS}(?:lives?|living|resides?|residing|based) (?:in|at) (?P<new>{_NAMES})")
 _MOVED = _clause(rf"{_ADVERBS}(?:moved|moves|relocated|relocates) (?:back )?to (?P<new>{_NAMES})(?:,? (?!for\b).*)?")
 _WORKS = _clause(rf"{_ADVERBS}(?:works?|working|employed) (?:at|for|by) (?P<new>{_NAMES})(?: as an? \w+(?: \w+)?)?")
@@ -78,7 +78,7 @@ _NOT_ANY_MORE = _clause(r"(?:is|are|am|does|do)(?: not|n['’]t) (?P<rest>.+)")
 
 
 class _Clause(NamedTuple):
-    """One sentence without adverbs of time, the names in the fact's head, whether it is all there is, and its tone."""
+    """A sentence without adverbs of time, the names in the fact's head, whether it is the whole fact, and its tone."""
 
     text: str
     subjects: tuple[str, ...]
@@ -90,7 +90,7 @@ class _Clause(NamedTuple):
 
 
 def claims(kind: str, subjects: Sequence[str], narrative: str, day: date | None = None) -> list[Claim]:
-    """What one Retain bullet claims of its subject (names in its head); a month without a year is read from `day`."""
+    """The claims of a Retain bullet about its subjects (names in its head); a yearless month is resolved by `day`."""
     sentences = _SENTENCE.split(_MARKUP.sub(lambda m: m[1] or "", narrative.strip()))
     text = _ASIDE.sub("", sentences[0]).strip().rstrip(".!").strip()
     if not text or len(text) > MAX_CHARS or _UNCERTAIN.search(text.replace("May", "\0")):
@@ -107,12 +107,12 @@ def claims(kind: str, subjects: Sequence[str], narrative: str, day: date | None 
 
 
 def replaces(named: str) -> Claim:
-    """What a bullet claims that names the fact whose place it takes, as `note#id` or `#id`."""
+    """The claim of a bullet that names the fact it replaces, as `note#id` or `#id`."""
     return Claim(f"^{named}".casefold(), "", ENDS)
 
 
 def date_in(narrative: str, told: date) -> date | None:
-    """The day that a bullet's words name, if it is not one from which it holds."""
+    """The day that a bullet's text names, unless the bullet only holds from that day on; else None."""
     text = narrative.rstrip(" .")
     span = date_finder.occurred(narrative, told) if _begun(text, told)[0] == text else None
     return span.start if span else None
@@ -126,7 +126,7 @@ _PUT_OFF = re.compile(
 
 
 def plans(narrative: str, told: date, occurred: date | None) -> Iterator[Claim]:
-    """What a bullet says of a day to come: what is planned for it, and what was planned for another and is moved."""
+    """Yield a bullet's claims about days to come: what is planned for one, and what was moved away from another."""
     text = _MARKUP.sub(lambda m: m[1] or "", narrative.strip())
     if occurred and occurred > told:
         yield Claim(f"{PLANNED}:{occurred}", _value(text), STATES, start=told)
@@ -137,14 +137,14 @@ def plans(narrative: str, told: date, occurred: date | None) -> Iterator[Claim]:
 
 
 def denials(kind: str, subjects: Sequence[str], narrative: str) -> Iterator[Claim]:
-    """What a bullet says as a whole, or that it is not so: the one takes the place of the other. No single event."""
+    """Yield the whole bullet as a claim, affirmed or denied: either replaces the other. Not for experiences."""
     said = sentence(narrative, tuple(subjects))
     if kind != "experience" and len(said.words) > 1 and len(narrative) <= MAX_CHARS:
         yield Claim(f"{SAID}:{' '.join(said.words)}", "", ENDS if said.is_denied else STATES)
 
 
 def _begun(text: str, day: date | None) -> tuple[str, date | None]:
-    """A sentence without the day from which it holds, and that day where it is a later one."""
+    """A sentence without the day from which it holds, and that day if it is later than `day`."""
     match = _HOLDS_FROM.search(text)
     span = date_finder.days_alone(match["day"], day) if match else None
     if not match or not span:
@@ -160,7 +160,7 @@ def _trimmed(text: str) -> str:
 
 
 def _is_subject(clause: _Clause, match: re.Match[str]) -> bool:
-    """Whether a clause is about the fact's subject, or about who writes."""
+    """Whether a clause is about the fact's subject, or about its writer."""
     who = match["who"].strip().casefold()
     if who in _PRONOUNS or not who:
         return bool(clause.subjects) or who in ("i", "we")
@@ -169,19 +169,19 @@ def _is_subject(clause: _Clause, match: re.Match[str]) -> bool:
 
 @lru_cache(1024)
 def _names(subject: str) -> tuple[str, ...]:
-    """What a subject is called in a sentence: whole, or by one of its words."""
+    """The names of a subject in a sentence: the whole name, or any of its words."""
     slug = entities.slug(subject)
     return tuple(dict.fromkeys(name for name in (slug.replace("-", " "), *slug.split("-")) if name not in ("", "the")))
 
 
 def _value(text: str) -> str:
-    """The words of a value that tell: case folded, without articles."""
+    """The significant words of a value: case folded, without articles."""
     words = re.findall(r"[\w%€$£.+#'’/:-]+", _trimmed(text.strip()).casefold())
     return " ".join(word.strip(".:'’") for word in words if word not in _ARTICLES)
 
 
 def _ended(clause: _Clause) -> Iterator[Claim]:
-    """What a sentence claims to be over: "no longer lives in Zurich", "does not use vim any more"."""
+    """Yield what a sentence says has ended: "no longer lives in Zurich", "does not use vim any more"."""
     match = _NO_LONGER.fullmatch(clause.text)
     if not match and clause.how == CHANGES:
         match = _NOT_ANY_MORE.fullmatch(clause.text)
@@ -191,7 +191,7 @@ def _ended(clause: _Clause) -> Iterator[Claim]:
 
 
 def _told(clause: _Clause) -> Iterator[Claim]:
-    """What a sentence claims."""
+    """Yield the claims of a sentence."""
     text = clause.text
     patterns = (_LIVES, _MOVED, _WORKS, _LEFT, _PREFERS, _USES, _SWITCHED)
     match = next(filter(None, (pattern.fullmatch(text) for pattern in patterns)), None)
@@ -209,7 +209,7 @@ def _told(clause: _Clause) -> Iterator[Claim]:
         if match["old"]:
             yield clause._replace(is_whole=False).claim("prefer", f"{said['old']}|{said['context']}", ENDS)
     elif match.re is _USES:
-        # It stands beside others, and only "switched from vim" ends it.
+        # Coexists with other uses; only "switched from vim" ends it.
         yield clause.claim("use", said["new"])
     else:
         condition = re.search(_CONDITION, date_finder.without_days(match["new"]))

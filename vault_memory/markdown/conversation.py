@@ -1,6 +1,6 @@
-"""Conversations in notes: who talks, and what each line tells as the words of who says it. Pure.
+"""Recognises conversations in notes: who speaks, and what each line states, attributed to its speaker. Pure.
 
-A daily log without a Retain fact that reads as a conversation (`- Nora: …`) tells what its speakers say.
+Only dated notes without Retain facts that read as a conversation (`- Nora: …`) yield statements.
 """
 
 import re
@@ -17,21 +17,21 @@ from vault_memory.text import date_finder
 from vault_memory.text.calendar_days import Span
 
 LEAST_TURNS_EACH, LEAST_TURNS_TOGETHER = 2, 5
-"""Who speaks so often in a note is one of those who talk; of fewer turns together it is a log that quotes somebody."""
+"""Minimum turns of a speaker, and of all speakers together: with fewer, a note is a log that quotes somebody."""
 
 LEAST_CHANGE_SHARE = 0.5
-"""In a conversation so many turns, of those that follow one, are another's; under labels of topics lines stay."""
+"""Minimum share of turns that change the speaker: under topic labels, consecutive lines keep theirs."""
 
 MODELS = frozenset(("assistant", "ai", "bot", "system", "model", "claude", "chatgpt", "gpt", "gemini", "copilot"))
-"""Who talks as one of these is nobody, and of two turns it is a conversation."""
+"""Language models: their lines are not recorded, and with one of them two turns make a conversation."""
 
 _SELF = frozenset(("me", "user", "human", "myself"))
 
 MAX_LINES = 5_000
-"""A longer note is no log that somebody wrote: nothing is read from it."""
+"""A longer note is not a log that somebody wrote, and yields nothing."""
 
 LEAST_WORDS = 6
-"""What somebody says in fewer words tells nothing by itself."""
+"""An utterance of fewer words says nothing by itself."""
 
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 _SENTENCE = re.compile(r"(?<=[.!?…。！？؟])[\"'»”’)\]*_]*\s+|(?<=[。！？])")
@@ -43,7 +43,7 @@ _LINK = re.compile(r"\[\[[^\[\]]*\]\]")  # a citation of a day does not say when
 
 
 class Utterance(NamedTuple):
-    """What one line of a conversation tells, in the days it names; `speaker` is None for the person whose log it is."""
+    """What one line of a conversation states, and the days it names; `speaker` is None for the log's owner."""
 
     line: int
     text: str
@@ -52,7 +52,7 @@ class Utterance(NamedTuple):
 
 
 def utterances(note: Note, day: date | None) -> Iterator[Utterance]:
-    """Yield what is told in a conversation, in the order of its lines; nothing without a day or with a Retain fact."""
+    """Yield the statements of a conversation in order; none without a day or if the note has a Retain fact."""
     if day is None or note.layout.is_page(note.path) or len(note.lines) > MAX_LINES:
         return
     names = speakers(note)
@@ -70,10 +70,11 @@ def utterances(note: Note, day: date | None) -> Iterator[Utterance]:
 
 
 def speakers(note: Note) -> frozenset[str]:
-    """Who talks in a note that reads as a conversation, case folded; nobody in any other.
+    """The speakers of a note that reads as a conversation, case folded; none for any other.
 
-    Two or more labels stand on two or more lines each, on five or more together, and on half of the lines that have a
-    list mark or a label; they take turns, and somebody asks something: labels of topics (`Garden:`) do not.
+    It needs two or more labels on at least two lines each, on at least five lines together, and on at least half of
+    the lines with a list marker or a label; the labels must alternate and one line must ask a question, unlike topic
+    labels (`Garden:`).
     """
     labels: list[str] = []
     lines, has_question = 0, False
@@ -91,7 +92,7 @@ def speakers(note: Note) -> frozenset[str]:
 
 
 def _lines(note: Note) -> Iterator[tuple[int, str]]:
-    """The lines of a note's own text by their numbers, without quotations; 0 where a section or paragraph ends."""
+    """Yield the numbered lines of a note's own text, without quotations; 0 ends a paragraph or section."""
     for number, state in enumerate(note.states, 1):
         if state in (BLANK, HEADING):
             yield 0, ""
@@ -102,7 +103,7 @@ def _lines(note: Note) -> Iterator[tuple[int, str]]:
 
 
 def _turns(note: Note, names: Collection[str]) -> Iterator[tuple[int, str, str]]:
-    """The lines with a speaker: number, name, words. The line below a turn goes on with it, a list item does not."""
+    """Yield (line, speaker, words). A plain line directly below a turn continues it, a list item does not."""
     current = ""
     for number, line in _lines(note):
         match = SPEAKER.match(line) if number else None
@@ -115,7 +116,7 @@ def _turns(note: Note, names: Collection[str]) -> Iterator[tuple[int, str, str]]
 
 
 def _statements(text: str, others: Collection[str]) -> str:
-    """The sentences of a turn that tell something: no questions, nothing said to another by name, no asides."""
+    """The statements of a turn: no questions, nothing addressed to another speaker by name, no asides."""
     if "^" in text and block_id(text):
         text = text[: text.rindex("^")]
     sentences = filter(None, _SENTENCE.split(_ASIDE.sub("", text).strip()))
@@ -124,6 +125,6 @@ def _statements(text: str, others: Collection[str]) -> str:
 
 
 def _addresses(sentence: str, others: Collection[str]) -> bool:
-    """Whether a sentence calls one of those it may be said to by name, or by a short form of it ("Mel")."""
+    """Whether a sentence addresses another speaker by name, or by a short form of it ("Mel")."""
     words = [word.casefold() for word in _WORD.findall(sentence) if word[0].isupper()]
     return any(word == name or (len(word) > 2 and name.startswith(word)) for word in words for name in others)

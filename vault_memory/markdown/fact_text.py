@@ -1,4 +1,4 @@
-"""Reads the words of a fact: as a page shows them (with `…` for what is left out), cite, name, repeat or deny. Pure."""
+"""The text of a fact: rendered and clipped for a page, its sources and names, its words for comparison. Pure."""
 
 import re
 from bisect import bisect_right
@@ -11,10 +11,10 @@ from vault_memory.text.calendar_days import MONTH_NAMES, WEEKDAY_NAMES
 from vault_memory.text.terms import STOP_WORDS
 
 TRACEABLE = 0.4
-"""The share of a cited line's content words that the cited fact must hold."""
+"""The share of a line's content words that its cited source must contain."""
 
 MUCH_TOO_LONG = 1.5
-"""A sentence over so many times the room it has is cut at a word; below that a whole sentence reads better."""
+"""A sentence longer than this many times the limit is cut at a word; below that a whole sentence reads better."""
 
 _WIKILINK = re.compile(r"!?@?\[\[([^\[\]|#]*)(#[^\[\]|]*)?(?:\|([^\[\]]*))?\]\]")
 _MDLINK = re.compile(r"!?\[([^\[\]]*)\]\((?!https?://)[^()\s]*\)")
@@ -22,7 +22,7 @@ _IMAGE = re.compile(r"!(\[[^\[\]]*\]\()")
 _MENTION = re.compile(r"(?<![\w@/.])@(?=[^\W\d_])")
 _TAGS = re.compile(r"(?:\s+#[^\s#]*[^\W\d][\w/-]*)+$")
 _TRAILING_MENTIONS = re.compile(r"(?<=[.!?])(?:\s+@(?:\[\[[^\[\]]*\]\]|[\w-]+))+$")
-"""Whom a fact mentions behind its last sentence, for the index's sake."""
+"""Mentions after a fact's last sentence, which are there for the index only."""
 
 _SENTENCE = re.compile(r"(?<=[\w)\]”\"'%`*]{3}[.!?])\s+(?=[^\W_a-z]|[“\"(\[*`])|(?<=;)\s+")
 _DOUBLE_BRACKET = re.compile(r"\[(?=\[)|\](?=\])")
@@ -30,7 +30,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
 def readable(text: str, exists: Callable[[str], bool]) -> str:
-    """A fact's text for a page, without marks of mentions and tags; a link stays where its target exists."""
+    """A fact's text for a page, without tags and mention marks; a link stays if its target exists."""
 
     def link(match: re.Match[str]) -> str:
         target, anchor, shown = match[1].strip(), match[2] or "", (match[3] or "").strip()
@@ -43,13 +43,13 @@ def readable(text: str, exists: Callable[[str], bool]) -> str:
     text = _MENTION.sub("", _WIKILINK.sub(link, text))
     loose = _WIKILINK.sub("", text)
     if "[[" in loose or "]]" in loose:
-        # What is left open would swallow the citation behind it.
+        # An unclosed bracket would swallow the citation after it.
         text = _DOUBLE_BRACKET.sub("\\g<0>\u200b", text)
     return text.rstrip(".").rstrip() if not text.endswith("..") else text
 
 
 def clipped(text: str, most: int, count: Callable[[str], int]) -> str:
-    """As many whole sentences of a text as `most` tokens hold, at least the first, and `…` where some are left out."""
+    """The text cut to whole sentences within `most` tokens, at least the first, with `…` if any are left out."""
     if count(text) <= most:
         return text
     parts = _SENTENCE.split(text)
@@ -64,7 +64,7 @@ def clipped(text: str, most: int, count: Callable[[str], int]) -> str:
 
 
 def traced(line: str, source: str, cited: int = 1) -> float:
-    """The share of a line's words that its source holds, 0..1; numbers of `cited` lines are words that none holds."""
+    """The share of a line's words that occur in its source, 0..1; each of the `cited` line numbers counts as a miss."""
     every, theirs = _words(_WIKILINK.sub(" ", line)), _words(source)
     content = every - STOP_WORDS
     return min((len(need & theirs) / (len(need) + cited) for need in (every, content) if need), default=1.0)
@@ -75,7 +75,7 @@ def _words(text: str) -> set[str]:
 
 
 def _first_words(text: str, most: int, count: Callable[[str], int]) -> str:
-    """As many words from the beginning as `most` tokens hold, no link and no code cut open; at least one."""
+    """The first words that fit into `most` tokens, at least one, without cutting through a link or code."""
     words = text.split(" ")
     kept = max(1, bisect_right(range(1, len(words) + 1), most, key=lambda n: count(" ".join(words[:n]))))
     while kept > 1 and _is_open(" ".join(words[:kept])):
@@ -88,33 +88,33 @@ def _is_open(text: str) -> bool:
 
 
 def one_line(text: str) -> str:
-    """A fact's text for a page: one line, without comment marks that could open or close one of ours."""
+    """A fact's text on one line, with comment marks defused, which could open or close one of ours."""
     return " ".join(text.replace("<!--", "‹!--").replace("-->", "--›").replace("%%", "%\u200b%").split())
 
 
-# --- what somebody cited ---------------------------------------------------------------------------------------------
+# --- cited evidence --------------------------------------------------------------------------------------------------
 
 _CITED = r"(?:\[\[[^\[\]]+\]\]|\d{4}-\d{2}-\d{2})(?: L\d+(?:, L\d+)*)?"
 _EVIDENCE = re.compile(rf"(?:^|(?<=[.!?…])\s+)Evidence: (?:{_CITED}(?:[.,;]|,? and\b|\s&)?\s*)+$")
-"""What somebody cited for a statement, and nothing else: prose behind the word is a part of what is told."""
+"""A list of citations at the end of a statement and nothing else: prose after the word is part of the statement."""
 
 _TARGET = re.compile(r"\[\[(?P<note>[^\[\]|#]+)(?:#\^(?P<block>[\w-]+))?|(?<![\[\w])(?P<day>\d{4}-\d{2}-\d{2})")
 
 
 class EvidenceSource(NamedTuple):
-    """A note that somebody named, as it is linked, in small letters; with a block id only the fact of that id."""
+    """A cited note, as linked, case folded; with a block id, only the fact with that id."""
 
     note: str
     block_id: str | None = None
 
 
 def without_evidence(text: str) -> str:
-    """A statement without what it cites as its evidence."""
+    """A statement without its cited evidence."""
     return _EVIDENCE.sub("", text) if "Evidence: " in text else text
 
 
 def sources(text: str) -> frozenset[EvidenceSource]:
-    """What a statement cites as its evidence: `Evidence: [[2025-10-29]], [[2025-11-11#^late]].`"""
+    """The evidence a statement cites: `Evidence: [[2025-10-29]], [[2025-11-11#^late]].`"""
     match = _EVIDENCE.search(text) if "Evidence: " in text else None
     targets = _TARGET.finditer(match[0]) if match else ()
     return frozenset(
@@ -124,7 +124,7 @@ def sources(text: str) -> frozenset[EvidenceSource]:
 
 
 LONGEST_NAME_WORDS = 4
-"""A name has so many words at most."""
+"""Maximum number of words in a name."""
 
 _NAME_WORD = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;…])[\W_]*$")
@@ -132,7 +132,7 @@ _CALENDAR = frozenset(name.casefold() for name in (*WEEKDAY_NAMES, *MONTH_NAMES)
 
 
 class NameIndex:
-    """The names of entities: `forms` pairs each with its slug, `texts` gives what is written of them."""
+    """Finds entities by name: `forms` pairs names with slugs, `texts` returns the texts they occur in."""
 
     def __init__(self, forms: Iterable[tuple[str, str]], texts: Callable[[], Iterable[str]]) -> None:
         self._forms: dict[tuple[str, ...], set[str]] = {}
@@ -146,13 +146,13 @@ class NameIndex:
         return frozenset(word for text in self._texts() for word in _NAME_WORD.findall(text) if word[0].islower())
 
     def slugs(self, text: str, canonical: Callable[[str], str]) -> list[str]:
-        """Who is mentioned or called by name, each once; a name that two have is nobody's."""
+        """The entities mentioned or named in a text, each once; a name shared by two counts for neither."""
         plain = readable(text, lambda _: False)
         found = [canonical(name) for name in entities.mentions(text)]
         return list(dict.fromkeys((*found, *self.named(plain))))
 
     def named(self, text: str) -> Iterator[str]:
-        """Who is called by a name, in the order of the text; a name that two have is nobody's."""
+        """Yield the entities named in a text, in order; a name shared by two counts for neither."""
         words = list(_NAME_WORD.finditer(text))
         at = 0
         while at < len(words):
@@ -167,7 +167,7 @@ class NameIndex:
             at = end
 
     def _is_name(self, text: str, word: re.Match[str]) -> bool:
-        """Whether a single word with a capital is one because it is a name."""
+        """Whether a capitalised single word is a name: no day or month, and not just the start of a sentence."""
         folded = word[0].casefold()
         if folded in _CALENDAR:
             return False
@@ -180,11 +180,11 @@ _NEGATIONS = frozenset(
     """not no never nicht nie niemals kein keine keinen keinem keiner ne pas jamais nunca não non niet geen nooit inte
     aldrig inga ingen inget ikke aldri ej не никогда nie""".split()  # noqa: SIM905 - reads as prose
 )
-"""Those of one language count in all ("No 2 pump"): a false one decides nothing unless all other words are alike."""
+"""All languages in one set ("No 2 pump"): a false hit matters only if all other words are the same."""
 _WITH_NEGATION = frozenset(
     "do does did longer more any anymore mehr plus más mais più mai meer längre lenger længere больше".split()  # noqa: SIM905 - reads as prose
 )
-"""What comes with a negation: "does not like", "mag nicht mehr", "n'aime plus"."""
+"""Words that accompany a negation: "does not like", "mag nicht mehr", "n'aime plus"."""
 
 _STATEMENT_MARKUP = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]|[@*_`]")
 _SHORT_FORMS = (
@@ -197,7 +197,7 @@ _STATEMENT_WORD = re.compile(r"[^\W_]+")
 
 
 class Sentence(NamedTuple):
-    """The words of a statement as they are compared, without negation, and whether there was one."""
+    """The words of a statement for comparison, without negation, and whether there was one."""
 
     words: tuple[str, ...]
     is_denied: bool
@@ -205,7 +205,7 @@ class Sentence(NamedTuple):
 
 @lru_cache(1 << 14)
 def sentence(text: str, names: tuple[str, ...] = ()) -> Sentence:
-    """The words of a statement about somebody of these names, without the one that it begins with."""
+    """The words of a statement about somebody with these names, without a name it begins with."""
     words = _statement_words(text)
     for name in sorted((_statement_words(name) for name in names), key=len, reverse=True):
         if name and words[: len(name)] == name:

@@ -1,9 +1,9 @@
-"""The Retain grammar: a note becomes facts and format problems.
+"""Parses the Retain sections of a note into facts and format problems.
 
     - <KIND>[(key=value, …)] [@Entity …]: <narrative, self-contained text> [^block-id]
 
-Pure. A bullet that looks meant as a fact but is malformed is never dropped: it stays plain text (the index holds
-every line) and is reported. DESIGN.md §4 is the reference.
+Pure. A bullet that seems meant as a fact but is malformed is never dropped: it stays plain text (the index has every
+line) and is reported. DESIGN.md §4 is the reference.
 """
 
 import re
@@ -22,14 +22,14 @@ from vault_memory.text.date_grammar import parse_t
 from vault_memory.text.scope_syntax import NO_SCOPE, agent_project, is_scope, normal_scope
 
 KINDS = {"W": "world", "B": "experience", "O": "opinion", "S": "observation"}
-"""The letter of a fact and its kind in answers."""
+"""The letter of each kind of fact and its name in answers."""
 
 DEFAULT_OPINION_CONFIDENCE = 0.7
 
 
 @dataclass(frozen=True, slots=True)
 class RetainFact:
-    """One Retain bullet; lines are 1-based, `confidence` and `importance` in 0..1 or None where not given."""
+    """One Retain bullet; lines are 1-based, `confidence` and `importance` are in 0..1 or None if not given."""
 
     kind: str
     start_line: int
@@ -37,20 +37,20 @@ class RetainFact:
     narrative: str
     entities: tuple[str, ...] = ()
     heads: tuple[str, ...] = ()
-    """Those of its entities that stand before the colon: what it is about."""
+    """The entities before the colon: what the fact is about."""
     confidence: float | None = None
     importance: float | None = None
     occurred: Span | None = None
     scope: str | None = None
     block_id: str | None = None
     by: str | None = None
-    """Who it is from (provenance.py), where its bullet says so."""
+    """Its origin (provenance.py), if the bullet says so."""
     supersedes: str | None = None
-    """The fact whose place it takes, as `note#block-id`, or `#block-id` for one of the same note."""
+    """The fact it replaces, as `note#block-id`, or `#block-id` for one in the same note."""
 
 
 class ListItem(NamedTuple):
-    """A list item: its lines, and its text behind marker and task box with continuation lines joined by a space."""
+    """A list item: its lines, and its text after the marker and task box, continuation lines joined by a space."""
 
     start_line: int
     end_line: int
@@ -71,7 +71,7 @@ HEAD = re.compile(
     rf"((?:[ \t]*+{_ENTITY})?+(?:[ \t]*+(?<!\w){_ENTITY})*+)"
     r"([^:]*+):[ \t]*(.*)$"
 )
-# What someone meant as a fact: a kind, or a word that could be one, with keys or an entity behind it.
+# Seems meant as a fact: a kind, or a word that could be one, followed by keys or an entity.
 _MEANT_AS_FACT = re.compile(r"(?:~~)?(?P<kind>\w{1,2})[ \t]*+(?:\([^()]*+\)[ \t]*+)?(?:@[^:]*+)?:|[WBOS][ \t]*+[(@]")
 _NO_SPACE = re.compile(r"[ \t]*[-*+](?:[WBOS])[ \t]*+(?:\([^()]*+\)[ \t]*+)?(?:@[^:]*+)?:")
 _FACT_REFERENCE = re.compile(r"\[\[(?P<note>[^\[\]#|]*)#\^(?P<id>[\w-]+)\]\]|\^(?P<own>[\w-]+)")
@@ -79,7 +79,7 @@ _LINK = re.compile(r"\[\[[^\[\]]*\]\]")  # "Evidence: [[2025-10-29]]" cites a da
 
 
 def facts(note: Note, mentioned: date | None, problems: list[Problem] | None = None) -> Iterator[RetainFact]:
-    """Yield the note's facts in order, relative dates read against `mentioned`; problems are added as they are met."""
+    """Yield the note's facts in order, relative dates resolved against `mentioned`; collects `problems`."""
     problems = [] if problems is None else problems
     for start, end in _sections(note):
         for bullet in bullets(note, start, end):
@@ -97,9 +97,9 @@ def facts(note: Note, mentioned: date | None, problems: list[Problem] | None = N
 
 
 def _sections(note: Note) -> Iterator[tuple[int, int]]:
-    """Yield (first, last) line of each Retain section's body; sections inside sections are not yielded twice."""
+    """Yield the (first, last) line of each Retain section's body; a section nested in another is not yielded again."""
     if not is_note_path(note.path) or agent_project(note.path):
-        return  # what an agent notes for itself is no evidence: it may be what it was told from here
+        return  # an agent's own notes are no evidence: they may repeat what it was given from here
     last = len(note.lines)
     if note.path == note.layout.opinions:
         yield 1, last
@@ -113,7 +113,7 @@ def _sections(note: Note) -> Iterator[tuple[int, int]]:
 
 
 def bullets(note: Note, start: int, end: int) -> Iterator[ListItem]:
-    """Yield the list items of lines `start`..`end`; indented lines that are no bullets with a kind belong to theirs."""
+    """Yield the list items of lines `start`..`end`; indented lines belong to one unless they seem meant as facts."""
     number = start
     while number <= end:
         match = BULLET.match(note.lines[number - 1]) if _holds_facts(note, number) else None
@@ -146,11 +146,11 @@ def _continues(note: Note, number: int, indent: int) -> bool:
 
 
 class _MalformedError(Exception):
-    """Why a bullet that was meant as a fact is plain text."""
+    """Why a bullet that was meant as a fact is read as plain text."""
 
 
 def _fact(note: Note, bullet: ListItem, mentioned: date | None, problems: list[Problem]) -> RetainFact | None:
-    """Read one bullet; None when it is plain text, raises _MalformedError when it was meant as a fact."""
+    """Read one bullet; None for plain text, raises _MalformedError if it was meant as a fact."""
     match = HEAD.match(bullet.text)
     if reason := _malformed(bullet.text, match):
         raise _MalformedError(reason)
@@ -189,7 +189,7 @@ def _fact(note: Note, bullet: ListItem, mentioned: date | None, problems: list[P
 
 
 def _malformed(text: str, match: re.Match[str] | None) -> str:
-    """Why a bullet that was meant as a fact is none, or ""."""
+    """Why a bullet that was meant as a fact is not one, or ""."""
     if match:
         rest = match[4].strip()
         if rest and not match[3] and (rest[0].isalpha() or rest.startswith("[[")):
@@ -235,7 +235,7 @@ def _values(text: str) -> dict[str, str]:
 
 
 def _number(values: dict[str, str], key: str) -> float | None:
-    """The number from 0 to 1 that a key has, None where it is not there; raises _MalformedError."""
+    """The value of a key, a number from 0 to 1, or None if absent; raises _MalformedError."""
     if key not in values:
         return None
     if re.fullmatch(r"\d*\.?\d+|\d+\.", values[key], re.ASCII) and float(values[key]) <= 1:
@@ -245,5 +245,5 @@ def _number(values: dict[str, str], key: str) -> float | None:
 
 @lru_cache(maxsize=1 << 12)
 def is_decision(text: str) -> bool:
-    """Whether a fact tells of a decision, or of what must not be forgotten."""
+    """Whether a fact is about a decision, or something that must not be forgotten."""
     return _DECISION.search(text) is not None

@@ -1,4 +1,4 @@
-"""Frontmatter: the YAML block at the top of a note becomes flat properties, whatever is in it. Pure."""
+"""Reads the YAML frontmatter of a note into flat properties; any content is safe. Pure."""
 
 import re
 import unicodedata
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _GUARDED = re.compile(
     r"^[ \t\"'{?-]*(scopes?\b|by(?=[ \t\"']*:))|[{,][ \t\"']*(scopes?|by)(?=[ \t\"']*:)", re.IGNORECASE | re.MULTILINE
 )
-"""What says for whom a note is, and who it is from: never dropped for being badly written."""
+"""Keys that say who may see a note and who it is from: never dropped because of broken YAML."""
 
 _BESIDE_LETTERS = re.compile(r"[\W_]+")
 
@@ -29,13 +29,13 @@ _OF_THE_FILE = re.compile(
     r"|permalink)?",
     re.IGNORECASE,
 )
-"""Properties that tell of a file what its name, path and links tell as well; a line below none is like them."""
+"""Properties that only repeat what a file's name, path and links say; lines before the first property count as such."""
 
 
 def frontmatter(
     path: str, lines: list[str], states: bytearray, problems: list[Problem]
 ) -> tuple[Mapping[str, object], int]:
-    """Read the YAML block at the top; returns its flat properties and the index of the first line after it."""
+    """Read the YAML block at the top; returns the flat properties and the index of the first line after it."""
     if not lines or lines[0].rstrip() != "---":
         return _misplaced(path, lines, problems), 0
     end = next((i for i in range(1, len(lines)) if lines[i].rstrip() == "---"), None)
@@ -48,7 +48,7 @@ def frontmatter(
 
 
 def _load_yaml(path: str, block: str, problems: list[Problem]) -> Mapping[str, object]:
-    """The properties of a block that stands between its two lines of dashes."""
+    """The properties of a block, given with its two lines of dashes."""
     import frontmatter as reader  # lazy: 30-60 ms, and recall parses no note
     from yaml import YAMLError
 
@@ -58,13 +58,13 @@ def _load_yaml(path: str, block: str, problems: list[Problem]) -> Mapping[str, o
         mark = getattr(error, "problem_mark", None)
         what = getattr(error, "problem", None) or type(error).__name__
         line = mark.line + 2 if mark else 1
-        if "{{" in block:  # a template: its placeholders are not meant to be YAML yet
+        if "{{" in block:  # a template: its placeholders are not YAML yet
             problems.append(Problem(path, line, "properties with a template's placeholder {{…}} are not read"))
         else:
             problems.append(Problem(path, line, f"broken YAML: {what}; {_YAML_HINT}", "warning"))
         return _unreadable(block)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
-        # The YAML reader builds dates and numbers itself: 2025-13-45 is a ValueError, not a YAMLError.
+        # The YAML loader constructs dates and numbers: 2025-13-45 is a ValueError, not a YAMLError.
         problems.append(Problem(path, 1, f"broken YAML: {error}; {_YAML_HINT}", "warning"))
         return _unreadable(block)
     if not loaded:
@@ -81,13 +81,13 @@ def _load_yaml(path: str, block: str, problems: list[Problem]) -> Mapping[str, o
 
 @lru_cache(maxsize=1024)
 def guarded(key: str) -> str:
-    """What a property is called that must not be missed, `scope` or `by`, however it is written; "" for any other."""
+    """The guarded property that a key stands for, `scope` or `by`, in any spelling; "" for any other key."""
     name = _BESIDE_LETTERS.sub("", unicodedata.normalize("NFKC", key).casefold())
     return {"scope": "scope", "scopes": "scope", "by": "by"}.get(name, "")
 
 
 def _misplaced(path: str, lines: list[str], problems: list[Problem]) -> Mapping[str, object]:
-    """What is kept of properties with something before them: nobody reads them, but they may have meant to shut it."""
+    """What is kept of properties that do not start on line 1: only that they may have meant to restrict access."""
     first = next((i for i, line in enumerate(lines) if line.strip()), 0)
     if not lines or lines[first].strip() != "---":
         return {}
@@ -102,14 +102,14 @@ _PROPERTY = re.compile(r"[ \t]*([^:]{1,40}):")
 
 
 def _unreadable(block: str) -> Mapping[str, object]:
-    """What is kept of properties that cannot be read: that the note was meant to be private, or is from outside."""
+    """What is kept of unreadable properties: that the note names a scope or an origin."""
     named = {guarded(match[1] or match[2]) for match in _GUARDED.finditer(block)}
     return dict.fromkeys(sorted(named), "unreadable")
 
 
 @lru_cache(maxsize=1)
 def _handler() -> "YAMLHandler":
-    """Reads YAML with libyaml where that is there, without merge keys: ten lines of them take minutes and gigabytes."""
+    """A YAML handler, using libyaml if available, without merge keys: ten lines of them take minutes and gigabytes."""
     import yaml
     from frontmatter.default_handlers import YAMLHandler
 
@@ -132,11 +132,11 @@ def _handler() -> "YAMLHandler":
 
 
 _MAX_NUMBER_BITS = 4096
-"""Python refuses to write a longer whole number as text than some 14,000 bits; no property means one."""
+"""Python refuses to print integers of more than about 14,000 bits; no genuine property is one."""
 
 
 def _flat(value: object) -> object:
-    """Keep a property's scalar or list of scalars; deeper YAML (which aliases can make exponential) is dropped."""
+    """Keep a scalar or a list of scalars; deeper YAML, which aliases can make exponentially large, is dropped."""
     if isinstance(value, list):
         return [item for item in value[:1000] if not isinstance(item, list) and _flat(item) is not None]
     if isinstance(value, int) and value.bit_length() > _MAX_NUMBER_BITS:
@@ -145,7 +145,7 @@ def _flat(value: object) -> object:
 
 
 def texts(value: object) -> list[str]:
-    """A property as a list of texts: a list's items, or a single value split at commas."""
+    """A property as a list of strings: a list's items, or a single string split at commas."""
     if isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]
     if isinstance(value, list):
@@ -154,7 +154,7 @@ def texts(value: object) -> list[str]:
 
 
 def says_property(text: str) -> bool:
-    """Whether lines of frontmatter hold a value that its file does not tell by itself: an author, an address."""
+    """Whether lines of frontmatter contain a value that the file itself does not reveal: an author, an address."""
     if _COMMENT.search(text):
         return False
     name = ""

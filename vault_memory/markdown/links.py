@@ -1,4 +1,4 @@
-"""Links, tags and block ids: what the lines of a note point to and are marked with. Pure."""
+"""Extracts links, tags and block ids from a note, and resolves the anchors of links. Pure."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from vault_memory.markdown.note import BLANK, CODE, COMMENT, FRONT, TEXT, Headin
 
 
 class Link(NamedTuple):
-    """A wikilink or a Markdown link to a note: target without anchor, as written."""
+    """A wikilink or a Markdown link to a note: the target as written, without its anchor."""
 
     line: int
     target: str
@@ -18,7 +18,7 @@ class Link(NamedTuple):
 
 
 class NoteTag(NamedTuple):
-    """A tag without `#`; line 0 says it holds for the whole note."""
+    """A tag without `#`; line 0 means that it applies to the whole note."""
 
     line: int
     name: str
@@ -33,7 +33,7 @@ _BLOCK_ID = re.compile(r"(?:^|\s)\^([A-Za-z0-9-]+)[ \t]*$")
 
 
 def links(note: Note) -> Iterator[Link]:
-    """Yield each line's links once per target and anchor, frontmatter links included."""
+    """Yield the links of each line, once per target and anchor, including the frontmatter's."""
     for number, (line, state) in enumerate(zip(note.lines, note.states, strict=True), 1):
         if state in (CODE, COMMENT, BLANK):
             continue
@@ -48,7 +48,7 @@ def links(note: Note) -> Iterator[Link]:
 
 
 def tags(note: Note) -> Iterator[NoteTag]:
-    """Yield tags: properties and lines of nothing but tags hold for the note (line 0), others for their line."""
+    """Yield tags: those in properties and on lines of only tags apply to the note (line 0), others to their line."""
     whole = {t.lstrip("#") for key in ("tags", "tag") for v in texts(note.properties.get(key)) for t in v.split()}
     inline: set[tuple[int, str]] = set()
     for number, (line, state) in enumerate(zip(note.lines, note.states, strict=True), 1):
@@ -62,7 +62,7 @@ def tags(note: Note) -> Iterator[NoteTag]:
 
 
 def find_anchor(note: Note, anchor: str) -> Iterator[tuple[int, int]]:
-    """The lines (first, last) that `Heading`, `Heading#Below` or `^block` behind a link's `#` means, in their order."""
+    """Yield the (first, last) lines that a link's anchor `Heading`, `Heading#Below` or `^block` refers to, in order."""
     lines = note.lines
     if anchor.startswith("^"):
         name = anchor[1:].strip().casefold()
@@ -77,7 +77,7 @@ def find_anchor(note: Note, anchor: str) -> Iterator[tuple[int, int]]:
 
 
 def find_headings(headings: Sequence[Heading], anchor: str) -> Iterator[tuple[int, int]]:
-    """The places of the headings that `Heading` or `Heading#Below` means, each with that of the next not below it."""
+    """Yield the index of each heading that an anchor refers to, and that of the next heading not below it."""
     *outer, wanted = [_heading_words(part) for part in anchor.split("#")]
     for at, heading in enumerate(headings):
         if _heading_words(heading.text) != wanted:
@@ -89,12 +89,12 @@ def find_headings(headings: Sequence[Heading], anchor: str) -> Iterator[tuple[in
 
 
 def _heading_words(text: str) -> str:
-    """What of a heading counts in a link to it: its words, whatever marks and spaces stand between them."""
+    """The form in which headings match anchors: words only, without punctuation."""
     return " ".join(re.findall(r"\w+", text.casefold())) or text.strip()
 
 
 def _block(lines: Sequence[str], last: int) -> tuple[int, int]:
-    """The paragraph or list item whose block id ends this line; of an id alone on its line all that stands above it."""
+    """The paragraph or list item whose block id ends this line; for an id alone on its line, the block above it."""
     first, is_alone = last, lines[last - 1].lstrip().startswith("^")
     while is_alone and first > 1 and not lines[first - 2].strip():
         first -= 1

@@ -1,6 +1,6 @@
-"""What a note is: its lines, what each of them is and who says it, its headings; and how bytes become lines. Pure.
+"""The parsed note: its lines with their states, headings and speakers; decoding of bytes; text of attachments. Pure.
 
-Lines are 1-based. What lies in code or comments is still text, but holds no headings, links, tags or facts.
+Lines are 1-based. Code and comments are still text, but contain no headings, links, tags or facts.
 """
 
 import json
@@ -14,13 +14,13 @@ from typing import NamedTuple
 from vault_memory.text.vault_layout import STANDARD, Layout
 
 TEXT, BLANK, FRONT, CODE, COMMENT, HEADING = range(6)
-"""What a line is: values of `Note.states`."""
+"""The state of a line: values of `Note.states`."""
 
 ASIDE = 1 << 30
-"""The section of frontmatter and of comments, which belong to no text around them."""
+"""The section number of frontmatter and comments, which do not belong to the text around them."""
 
 _LINE_ENDS = {ord("\n"): "\\n", ord("\t"): "\\t"}
-"""The others are escaped wherever text of a note is printed."""
+"""Other control characters are escaped wherever text of a note is printed."""
 
 
 class Problem(NamedTuple):
@@ -58,14 +58,14 @@ class Note:
     owned: tuple[OwnedBlock, ...]
     problems: tuple[Problem, ...]
     masked: Mapping[int, str] = field(default_factory=dict)
-    """Lines whose comments or inline code are blanked out, by line number; the others are as in `lines`."""
+    """Lines with comments or inline code blanked out, by line number; other lines are as in `lines`."""
     uncommented: Mapping[int, str] = field(default_factory=dict)
-    """Lines that hold a comment beside text, with the comment cut out, by line number; the others are as in `lines`."""
+    """Lines with both text and comments, without the comments, by line number; other lines are as in `lines`."""
     layout: Layout = STANDARD
 
     @property
     def stem(self) -> str:
-        """The file name without folder and ending: the note's name in Obsidian."""
+        """The file name without folder and suffix: the note's name in Obsidian."""
         return self.path.rsplit("/", 1)[-1].rpartition(".")[0] or self.path.rsplit("/", 1)[-1]
 
     @property
@@ -75,7 +75,7 @@ class Note:
         return title.strip() if isinstance(title, str) and title.strip() else self.stem
 
     def is_owned(self, line: int) -> bool:
-        """Whether reflect owns that line: it is never evidence."""
+        """Whether reflect owns that line, so that it is never evidence."""
         return any(block.start_line <= line <= block.end_line for block in self.owned)
 
     def plain(self, line: int) -> str:
@@ -88,7 +88,7 @@ class Note:
 
 
 def heading_path(headings: Iterable[Heading], line: int) -> tuple[str, ...]:
-    """The texts of the headings above a line of a note, the line's own among them, outermost first."""
+    """The texts of the headings that enclose a line, including the line's own, outermost first."""
     path: list[Heading] = []
     for heading in takewhile(lambda each: each.line <= line, headings):
         path = [*(above for above in path if above.level < heading.level), heading]
@@ -99,7 +99,7 @@ _ENDS = re.compile(r"\r\n|\n|\r")
 
 
 def decoded_lines(data: bytes) -> tuple[list[str], tuple[int, str] | None]:
-    """A note's lines without their ends, and line and kind of damage where the bytes are not UTF-8."""
+    """A note's lines without their endings, and the line and kind of damage if the bytes are not UTF-8."""
     damage = None
     try:
         text = data.decode("utf-8-sig")
@@ -116,28 +116,28 @@ def decoded_lines(data: bytes) -> tuple[list[str], tuple[int, str] | None]:
 
 
 def is_note_path(path: str) -> bool:
-    """Whether a path is that of a note: Markdown, by its ending."""
+    """Whether a path is that of a note, by its suffix `.md`."""
     return path[-3:].lower() == ".md"
 
 
 def note_header(path: str, day: str | None) -> str:
-    """The line above a note's results in Markdown, and one with its day where the path does not say it."""
+    """The Markdown heading above a note's results, and a line with its day unless the path contains it."""
     return f"## {path.translate(_LINE_ENDS)}" + (f"\n({day})" if day and day not in path else "")
 
 
 def one_line(path: str) -> str:
-    """A path as it is printed where a line means something: a file's name may hold line ends, and forge a citation."""
+    """A path on one line: a file name may contain line breaks, which could forge a citation."""
     return path.translate(_LINE_ENDS)
 
 
 _MARKS = str.maketrans("„“”‟«»‹›‘’‚‛´", '""""""""' + "'''''")
 _DOUBLE = re.compile(r'(?<!\w)"(?=\S)([^"]+)(?<![\s\d])"(?!\w)')
 _SINGLE = re.compile(r"(?<!\w)'(?=\S)((?:[^']|(?<=\w)'(?=\w))+)(?<![\s\d])'(?!\w)")
-"""Marks around words; behind a digit one may be an inch, a foot or a minute."""
+"""Quotation marks around words; after a digit a mark may mean inches, feet or minutes."""
 
 
 def folded(text: str) -> str:
-    """The form in which texts of one paragraph are compared; the text itself where nothing else is left of it."""
+    """The form in which one-paragraph texts are compared; the text itself if nothing would be left."""
     plain = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text.translate(_MARKS)).casefold())
     return " ".join(_SINGLE.sub(r"\1", _DOUBLE.sub(r"\1", plain)).split()).rstrip(" .!,;:") or text
 
@@ -152,19 +152,19 @@ SPEAKER = re.compile(
 """How a line of a conversation begins: `- Name: …`, `**Name:** …`, `[10:32] Name Surname: …`."""
 
 MAX_LABEL_CHARS = 160
-"""So long are a mark, a time and a name before the colon at the most."""
+"""Maximum length of a list marker, a time and a name before the colon."""
 
 
 def speaker(text: str) -> str:
-    """Who says a line of a conversation, case folded, or ""."""
+    """The speaker of a line of a conversation, case folded, or ""."""
     match = SPEAKER.match(text) if ":" in text[:MAX_LABEL_CHARS] else None
     return match["name"].casefold() if match else ""
 
 
-# --- files that are no notes -----------------------------------------------------------------------------------------
+# --- attachments -----------------------------------------------------------------------------------------------------
 
 MAX_CANVAS_BYTES = 5_000_000
-"""Of a larger canvas only the name is known: 5 MB are parsed in 0.1 s and hold some 10,000 cards."""
+"""A larger canvas is known by its name only: 5 MB parse in 0.1 s and hold some 10,000 cards."""
 
 
 def is_canvas(path: str) -> bool:
@@ -172,7 +172,7 @@ def is_canvas(path: str) -> bool:
 
 
 def attachment_text(path: str, data: bytes) -> bytes:
-    """A file's name, and below it the texts of a canvas's cards, groups and arrows; a broken canvas is a name only."""
+    """A file's name, and for a canvas also the texts of its cards, groups and arrows, unless it is broken."""
     name = " ".join(path.rpartition("/")[2].split())
     return "\n\n".join((name, *(_card_texts(data) if is_canvas(path) else ()))).encode("utf-8", "replace")
 

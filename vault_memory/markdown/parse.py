@@ -1,4 +1,4 @@
-"""Parses a note: bytes become a Note, in one pass over its lines. Pure, and no bytes make it raise."""
+"""Parses the bytes of a note into a Note, in one pass over its lines. Pure, and never raises on any bytes."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from vault_memory.text.vault_layout import STANDARD, Layout
 
 
 def parse(path: str, data: bytes, layout: Layout = STANDARD) -> Note:
-    """Parse one note; never raises on any bytes, what is wrong is in `problems`. `layout` is that of its vault."""
+    """Parse one note of a vault with this `layout`; never raises on any bytes, but reports in `problems`."""
     lines, damage = decoded_lines(data)
     problems = [Problem(path, *damage, "warning")] if damage else []
     states = bytearray(len(lines))
@@ -59,9 +59,9 @@ class _Scanner:
         self.masked: dict[int, str] = {}
         self.uncommented: dict[int, str] = {}
         self._markers: list[tuple[int, str, str]] = []
-        self._fence = ""  # the opening marks, while inside
+        self._fence = ""  # the opening fence, while inside one
         self._opened = 0  # the line where the open fence or comment began
-        self._comment = ""  # what closes the open comment
+        self._comment = ""  # the mark that closes the open comment
         self._in_list = False
         self._after_blank = True
 
@@ -86,7 +86,7 @@ class _Scanner:
                 return BLANK
             if ("```" in stripped or "~~~" in stripped) and self._opens_fence(number, stripped):
                 return CODE
-            # Four spaces make code only where they do not continue a paragraph or a list.
+            # Four spaces mean code unless they continue a paragraph or a list.
             if line.startswith(("    ", "\t")) and self._after_blank and not self._in_list:
                 return CODE
         if self._comment or "%%" in line or "<!--" in line or "`" in line:
@@ -151,7 +151,7 @@ class _Scanner:
         return visible
 
     def owned(self) -> Iterator[OwnedBlock]:
-        """Pair the markers; broken or nested ones own nothing and are reported."""
+        """Yield the blocks of paired markers; broken or nested markers own nothing and are reported."""
         open_at: tuple[int, str] | None = None
         for number, what, name in self._markers:
             if what == "begin" and open_at is None:
@@ -166,7 +166,7 @@ class _Scanner:
 
 
 def _partners(marks: list[re.Match[str]]) -> dict[int, int]:
-    """For each run of backticks the next one as long, both by their place in `marks`: together they enclose code."""
+    """Map each run of backticks to the next one of equal length, by index in `marks`: together they enclose code."""
     partners: dict[int, int] = {}
     following: dict[str, int] = {}
     for index in range(len(marks) - 1, -1, -1):

@@ -1,7 +1,7 @@
-"""Cuts a note into passages, which are what is ranked. Pure.
+"""Splits a note into passages, the units that search ranks. Pure.
 
-A passage is a fact, a list item, a heading, a paragraph or a window of lines of one, or a run of sentences of a line
-too long to hand over whole.
+A passage is a fact, a list item, a heading, a paragraph or a window of its lines, or a run of sentences from a line
+that is too long to show whole.
 """
 
 import re
@@ -13,16 +13,16 @@ from vault_memory.markdown.note import ASIDE, BLANK, CODE, COMMENT, FRONT, HEADI
 from vault_memory.text import terms
 
 WINDOW_CHARS = 320
-"""A paragraph of several lines is cut into windows of about this many characters (some 70 tokens)."""
+"""A paragraph of several lines is split into windows of about this many characters (some 70 tokens)."""
 
 LONG_LINE_CHARS = 480
-"""A longer line (some 110 tokens) is cut into runs of sentences."""
+"""A longer line (some 110 tokens) is split into runs of sentences."""
 
 
 class Passage(NamedTuple):
-    """The unit that is ranked: lines, the characters of the line where it is only part of one, kind and text.
+    """The unit of ranking: lines, the character range if it is only part of a line, kind and text.
 
-    `part` counts the pieces of a long fact: each is private, dated and about someone as the whole is.
+    `part` numbers the pieces of a long fact, each of which has the scope, date and entities of the whole.
     """
 
     start_line: int
@@ -43,9 +43,9 @@ class Passage(NamedTuple):
 
 
 def passages(note: Note, facts: Iterable[RetainFact]) -> Iterator[Passage]:
-    """Yield the note's passages in order: every line that is text, but the marks around a block that reflect owns.
+    """Yield the note's passages in order: every non-blank line except the markers around blocks that reflect owns.
 
-    `facts` must come in line order.
+    `facts` must be in line order.
     """
     queue = iter(facts)
     fact = next(queue, None)
@@ -66,7 +66,7 @@ def passages(note: Note, facts: Iterable[RetainFact]) -> Iterator[Passage]:
             yield from _flush(note, window)
             number += 1
             continue
-        # Nobody said a fence of frontmatter, or the head of a session's text.
+        # Skip the fences of frontmatter, and all of it in a session's text.
         is_head = note.states[number - 1] == FRONT and (is_session or note.lines[number - 1].rstrip() == "---")
         if note.states[number - 1] != BLANK and not is_head:
             size = len(note.lines[number - 1]) + (size if window else 0)
@@ -76,16 +76,16 @@ def passages(note: Note, facts: Iterable[RetainFact]) -> Iterator[Passage]:
 
 
 CONTEXT_WEIGHTS = (4, 2, 1, 1)
-"""How much a passage's own text and those one, two and three passages away count in its embedding."""
+"""Weights in a passage's embedding of its own text and those one, two and three passages away."""
 
 
 def with_context(
     stream: Iterable[Passage], scope: Callable[[Passage], str | None] = lambda _: None
 ) -> Iterator[tuple[Passage, int, tuple[tuple[str, int], ...]]]:
-    """Give each passage its section and the weighted texts around it there; a heading stands alone.
+    """Yield each passage with its section and its weighted context in that section; a heading has no context.
 
-    What is of another `scope` is no context: who may not see it would meet its meaning in the vectors beside it.
-    Sections count the headings above; a heading's own number is negative, frontmatter has a number of its own.
+    Text of another `scope` is never context: it would leak into the vectors of passages that others may see.
+    Sections count the headings above; a heading's own number is negative, frontmatter and comments have ASIDE.
     """
     every = list(stream)
     bodies = [passage.body for passage in every]
@@ -108,7 +108,7 @@ _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 
 
 def _breaks(note: Note, number: int, window: list[int]) -> bool:
-    """Whether the window must end before line `number`, whatever its size."""
+    """Whether the window must end before line `number`, regardless of its size."""
     state, before = note.states[number - 1], note.states[window[-1] - 1]
     if state in (BLANK, HEADING) or before == HEADING:
         return True
@@ -126,7 +126,7 @@ def _flush(note: Note, window: list[int]) -> Iterator[Passage]:
 
 
 def _lines(note: Note, start: int, end: int, fact: RetainFact | None) -> Iterator[Passage]:
-    """The passages of lines `start`..`end`: one, unless a line is too long to hand over whole."""
+    """Yield the passages of lines `start`..`end`: one, unless a line is too long to show whole."""
     is_page = note.path.startswith(note.layout.summaries) or (note.owned and note.is_owned(start))
     of_note = "page" if is_page else "note" if is_note_path(note.path) else "file"
     kind = KINDS[fact.kind] if fact else of_note
@@ -156,7 +156,7 @@ _SENTENCE_END = re.compile(r"[.!?…؟۔։።][\"'»”’)\]*_]*\s+|[。！？�
 
 
 def pieces(line: str) -> Iterator[tuple[int, int]]:
-    """Cut a long line into runs of sentences of about 320 characters: (from, to) offsets, white space trimmed.
+    """Split a long line into runs of sentences of about 320 characters: (from, to) offsets, white space trimmed.
 
     A sentence of more than 480 characters is cut at a space, one without spaces between two characters.
     """
@@ -187,13 +187,13 @@ def _is_long(line: str) -> bool:
 
 
 def _is_blob(text: str) -> bool:
-    """Whether nothing is left of a text but punctuation once encoded bytes are taken out of it."""
+    """Whether a text is only punctuation once encoded bytes are removed."""
     rest = terms.without_blobs(text)
     return len(rest) < len(text) and not any(map(str.isalnum, rest))
 
 
 def _scaled(line: str, characters: int) -> int:
-    """How many characters of this line are worth so many of ASCII, by its bytes; always more than a trace."""
+    """The number of characters of this line that correspond to so many in ASCII, by bytes; at least a quarter."""
     if line.isascii():
         return characters
     return max(characters * len(line) // len(line.encode("utf-8", "replace")), characters // 4)

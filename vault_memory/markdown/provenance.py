@@ -1,7 +1,7 @@
-"""Who a text is from, and whether that is to be trusted: the values of `by=` and of the property `by`. Pure.
+"""The origin of a text and whether it is trusted: the values of `by=` and of the property `by`. Pure.
 
-`person` wrote it unless something else is said; `web` and `tool` came from outside, and so did an import of those. What
-cannot be read is trusted by nobody.
+The default is `person`; `web` and `tool` are from outside, and so is an import of those. An unreadable value is never
+trusted.
 """
 
 import re
@@ -22,44 +22,44 @@ _SAYS_WEB = re.compile(
     r"|^\[\^?\w+\]:[ \t]*<?https?://",
     re.IGNORECASE | re.MULTILINE,
 )
-"""An address that a text cites as where it is from: named so, as a link too, or as a footnote; not any it tells of."""
+"""A URL that a text cites as its source: after such a word, possibly as a link, or as a footnote; not any other URL."""
 _SAYS_TOOL = re.compile(r"\A\W*+(?:from (?:a|the) tool|tool (?:output|result))\b|\(tool output\)", re.IGNORECASE)
 
 KNOWN = "person, agent:<id>, import, import:<what>, web or tool"
 
 
 def normal(text: str) -> str:
-    """Who a text is from as it is stored: in small letters; UNCLEAR where it is none of the forms."""
+    """An origin in its stored form: lower case, or UNCLEAR if it is malformed."""
     text = text.strip().casefold()
     return text if _FORM.fullmatch(text) else UNCLEAR
 
 
 def is_trusted(by: str) -> bool:
-    """Whether a text is a person's own, or was written for them: not from a web page or a tool's output."""
+    """Whether a text was written by or for a person, rather than taken from a web page or a tool's output."""
     return by == PERSON or _OUTSIDE.fullmatch(by) is None
 
 
 def least_trusted(found: Iterable[str]) -> str:
-    """Of several that a text may be from, the one who is trusted least."""
+    """The least trusted of several origins."""
     return min(sorted(found), key=is_trusted)
 
 
 def line_origin(said: str | None, of_note: str) -> str | None:
-    """Who a line is from where that is not what its note says; no line claims more than its note does."""
+    """The origin of a line if it differs from its note's, else None; a line cannot claim more trust than its note."""
     if said is None or said == of_note or _weight(said) > _weight(of_note):
         return None
     return said
 
 
 def _weight(by: str) -> int:
-    """How much the word of somebody counts: a person's most, then what was written for them, then the outside."""
+    """The trust in an origin: a person most, then what was written for them, then the outside."""
     return 2 if by == PERSON else int(is_trusted(by))
 
 
 def note_origin(properties: Mapping[str, object], path: str) -> str:
-    """Who a note is from, however the property is called; the web where it only names a page as its source.
+    """The origin of a note, in any spelling of `by`; the web if it only names a web page as its `source`.
 
-    A note in an agent's folder is the agent's at most: what it says of itself, the agent wrote.
+    A note in an agent's folder has at most the agent's trust, since the agent wrote its properties.
     """
     from vault_memory.markdown.frontmatter import guarded  # a recall reads no properties
 
@@ -77,19 +77,19 @@ def _is_page(value: object) -> bool:
 
 
 def stored_origin(text: str, by: str) -> str:
-    """Who a text is from that somebody stores: an import where it says itself that it came from outside."""
+    """The origin to store for a text: an import if the text itself says that it came from outside."""
     return "import:web" if _SAYS_WEB.search(text) else "import:tool" if _SAYS_TOOL.search(text) else by
 
 
 def origin_suffix(by: str) -> str:
-    """What is written behind a text that came from outside: ` (from the web)`, or nothing."""
+    """The suffix for a text from outside, such as ` (from the web)`; "" for a trusted one."""
     if is_trusted(by):
         return ""
     return " (from the web)" if "web" in by else " (tool output)" if "tool" in by else " (origin unclear)"
 
 
 def older_suffix(successor: str | None, path: str) -> str:
-    """What is written behind a superseded line: where its successor stands, in its own note the line alone."""
+    """The suffix for a superseded line: where its successor is, the line number alone within the same note."""
     if not successor:
         return ""
     other, _, line = successor.rpartition("#")
@@ -97,7 +97,7 @@ def older_suffix(successor: str | None, path: str) -> str:
 
 
 def teller_name(by: str) -> str:
-    """What somebody who is no person is called: `claude-code` for `agent:claude-code`; "" for a person."""
+    """The display name of an origin: `claude-code` for `agent:claude-code`; "" for a person."""
     return "" if by == PERSON else by.removeprefix("agent:")
 
 
@@ -105,5 +105,5 @@ _CAPTURED = re.compile(r" — (?:sessions/\S+|\S+\.md)#[mL]\d+$")
 
 
 def without_citation(text: str) -> str:
-    """A statement without the message or line that it was captured from, which capture puts at its end."""
+    """A statement without the source citation that capture appends to it."""
     return _CAPTURED.sub("", text)

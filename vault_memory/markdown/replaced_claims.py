@@ -1,7 +1,7 @@
-"""Which claim takes the place of which older one, and how a ranking shows it. Pure.
+"""Decides which claims supersede older ones, and reorders rankings accordingly. Pure.
 
-Wrong forgetting is worse than repeating: a claim is ended only by one about the same subject and an attribute that can
-hold only one way at a time.
+Wrongly hiding a fact is worse than repeating it: a claim is superseded only by one about the same subject, and for an
+attribute that has one value at a time.
 """
 
 import math
@@ -10,19 +10,19 @@ from datetime import date
 from typing import NamedTuple
 
 STATES, CHANGES, ENDS = "states", "changes", "ends"
-"""How a claim is made: plainly, with a word of change ("now"), or as over."""
+"""How a claim is made: plainly, with a word of change ("now"), or as something that has ended."""
 
 PLANNED, SAID = "planned", "said"
-"""The slots of what is planned for a day, with the day, and of a statement as a whole, with its words."""
+"""Slot prefixes: of a plan, followed by its day, and of a whole statement, followed by its words."""
 
 ANY = "any"
-"""The slot of "switched from X": ends X whatever was said to be done with it."""
+"""The slot of "switched from X", which ends X in any slot."""
 
 
 class Claim(NamedTuple):
-    """What a fact says of its subject: `slot` is the attribute, `value` its words, `start` a day from which it holds.
+    """What a fact says about its subject: `slot` is the attribute, `value` its words, `start` the day it holds from.
 
-    Only what says nothing else (`whole`) can be superseded: the rest of a fact may still hold.
+    Only a claim that is the `whole` fact can be superseded: otherwise the rest may still be true.
     """
 
     slot: str
@@ -33,12 +33,12 @@ class Claim(NamedTuple):
 
     @property
     def statement(self) -> tuple[str, str, bool]:
-        """What it says to be so, or to be over: equal for claims that repeat each other."""
+        """What is claimed to hold, or to have ended: equal for claims that repeat each other."""
         return self.slot, self.value, self.how == ENDS
 
 
 class DatedClaim(NamedTuple):
-    """A claim with who it is about and when: `day` it was written down and `since` it holds, as ordinals or unknown."""
+    """A claim with its subject, the `day` it was written and the day it holds `since`, as ordinals or None."""
 
     key: int
     subject: str
@@ -56,11 +56,11 @@ COUNTRIES = frozenset(
     indonesia australia canada mexico brazil argentina chile peru egypt morocco kenya nigeria israel skåne bavaria
     texas california""".split()  # noqa: SIM905
 )
-"""A country and a town in it are no contradiction."""
+"""A country and a town in it do not contradict each other."""
 
 
 def supersedes(newer: Claim, older: Claim) -> bool:
-    """Whether a newer claim of the same subject takes the place of an older one; who and when is the caller's."""
+    """Whether a newer claim supersedes an older one; the caller has checked their subject and order."""
     if not older.whole:
         return False
     if newer.slot == ANY:
@@ -68,22 +68,22 @@ def supersedes(newer: Claim, older: Claim) -> bool:
     if newer.slot != older.slot:
         return False
     if newer.slot.startswith(PLANNED):
-        # More than half of the words for what is moved: two things may be planned for one day.
+        # More than half of the words must match: two things may be planned for the same day.
         what, planned = set(newer.value.split()), set(older.value.split())
         return newer.how == ENDS != older.how and 2 * len(what & planned) > len(what)
     if ENDS in (newer.how, older.how):
-        # A fact that is named by its block id does not end the one that names it.
+        # A fact referred to by block id does not end the one that refers to it.
         is_end = newer.how == ENDS or not newer.slot.startswith("^")
         return is_end and newer.how != older.how and newer.value == older.value
     if newer.slot == "prefer":
-        # About the same thing: in the same context, or of the same kind, which stands at the end.
+        # The same thing: the same context, or the same kind, which is the last word.
         (new, new_context), (old, old_context) = newer.value.split("|"), older.value.split("|")
         is_same_kind = len(new.split()) > 1 and new.split()[-1:] == old.split()[-1:]
         is_same_thing = new_context == old_context and (bool(new_context) or is_same_kind)
         return newer.how != STATES and new != old and is_same_thing
     if newer.slot not in ("live", "work"):
         return False
-    # Two places or employers exclude each other; but "Bern, Switzerland" is Bern, and in Switzerland.
+    # Two places or employers exclude each other, but "Bern, Switzerland" agrees with both Bern and Switzerland.
     one, other = newer.value.split(), older.value.split()
     if not one or not other or set(one) <= set(other) or set(other) <= set(one):
         return False
@@ -91,10 +91,10 @@ def supersedes(newer: Claim, older: Claim) -> bool:
 
 
 def successors(told: Iterable[DatedClaim], today: int, asked: Container[int] | None = None) -> dict[int, int]:
-    """Which memory takes the place of which, by key: the newest that does, unless the older was said again since.
+    """Map each superseded memory's key to that of its newest successor, unless the older one was repeated since.
 
-    Newer is what was written later and holds from no earlier day; what holds from after `today` replaces nothing yet.
-    `asked` limits the answer to these keys.
+    A newer claim was written later and does not hold from an earlier day; one that holds only after `today` does not
+    supersede anything yet. `asked` limits the answer to these keys.
     """
     groups: dict[tuple[str, str, str], dict[Claim, list[DatedClaim]]] = {}  # all newest first
     repeats: dict[tuple[str, str, str, bool], list[DatedClaim]] = {}
@@ -133,7 +133,7 @@ def _order(one: DatedClaim) -> tuple[int, int, int]:
 
 
 def _rivalry(claim: Claim) -> str:
-    """What claims in one slot have in common that may take each other's place."""
+    """The key that two claims in one slot must share for one to supersede the other."""
     slot = claim.slot.partition(":")[0]
     if slot == "prefer":
         preferred, context = claim.value.split("|")
@@ -142,7 +142,7 @@ def _rivalry(claim: Claim) -> str:
 
 
 def _newest_rival(older: DatedClaim, told: Mapping[Claim, Sequence[DatedClaim]]) -> DatedClaim | None:
-    """The newest that takes the place of an older claim: mostly among the first, for all are newest first."""
+    """The newest claim that supersedes an older one; usually among the first, since `told` is sorted newest first."""
     best: DatedClaim | None = None
     for claim, said in told.items():
         if (best and _order(said[0]) <= _order(best)) or (said[0].day or 0) < (older.day or 0):
@@ -154,7 +154,7 @@ def _newest_rival(older: DatedClaim, told: Mapping[Claim, Sequence[DatedClaim]])
 
 
 def _is_newer(one: DatedClaim, other: DatedClaim, or_plain: bool = False) -> bool:
-    """Whether one was told after the other; `or_plain` where no word of change is needed to know it: it repeats."""
+    """Whether one was written after the other; `or_plain` if, as for a repetition, no word of change is needed."""
     if other.day is None:
         changes = or_plain or one.claim.how != STATES
         return changes and (one.day is not None or (one.note == other.note and one.line > other.line))
@@ -166,7 +166,7 @@ def _is_newer(one: DatedClaim, other: DatedClaim, or_plain: bool = False) -> boo
 
 
 def reordered(scores: Mapping[int, float], followed: Mapping[int, int]) -> dict[int, float]:
-    """Scores, best first, in which each superseded memory comes right after its successor, which rises to its place."""
+    """Scores, best first, with each superseded memory right after its successor, which takes the higher score."""
     new_scores = dict(scores)
     followed = {old: new for old, new in followed.items() if old in scores and new in scores}
     chains: list[list[int]] = []
@@ -178,7 +178,7 @@ def reordered(scores: Mapping[int, float], followed: Mapping[int, int]) -> dict[
             chain.append(old)
             old = followed[old]
         chains.append(chain)
-    in_turn = [old for chain in reversed(chains) for old in chain]  # each before what took its place
+    in_turn = [old for chain in reversed(chains) for old in chain]  # each before its successor
     for old in in_turn:
         new_scores[followed[old]] = max(new_scores[followed[old]], new_scores[old])
     for old in reversed(in_turn):

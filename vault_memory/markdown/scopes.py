@@ -1,6 +1,6 @@
-"""Which lines of a note are private, and who they are from: by list items that say so, and by folders. Pure.
+"""Determines the scope and origin of each line of a note, from list items, fields, properties and folders. Pure.
 
-A well-formed fact's own scope is read in facts.py; here a slip must never widen access.
+facts.py reads the scope of a well-formed fact; here a typo must never widen access.
 """
 
 import re
@@ -27,8 +27,8 @@ from vault_memory.text.scope_syntax import (
 
 
 class LineKey(NamedTuple):
-    """A key that holds for all lines of the item that names it: how it is written, what its value means, and what
-    several values come to."""
+    """A key that applies to all lines of the list item that names it: its pattern, how a value is read, and how
+    several values combine."""
 
     named: re.Pattern[str]
     hint: str
@@ -52,12 +52,12 @@ _QUOTED = re.compile(r"[ \t]*+>[ \t]?")
 _FIELD = re.compile(
     r"(?:^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)]|\[.\])[ \t])*+|[\[(])[ \t*_]*+scopes?[ \t*_]*+::([^\])]*)", re.IGNORECASE
 )
-"""A field as Dataview reads it: all of a line or of a list item, or in brackets."""
+"""A field as Dataview reads it: a whole line or list item, or in brackets."""
 
 
 @dataclass
 class _Item:
-    """An open list item: where it began, in how many quotes, how far it is indented, its value and what it names."""
+    """An open list item: first line, quote depth, indent, effective value and the values it names."""
 
     first: int
     quotes: int
@@ -67,13 +67,13 @@ class _Item:
     is_head_read: bool = False
 
     def holds(self, line: str) -> bool:
-        """Whether a line is indented as a part of the item is."""
+        """Whether a line is indented as part of the item."""
         quotes, text = _unquoted(line, self.quotes)
         lead = text[: len(text) - len(text.lstrip(" \t"))]
         return quotes == self.quotes and len(lead.expandtabs(4)) > self.indent
 
     def read(self, text: str, key: LineKey) -> str | None:
-        """The value that the item names in its head, or in any text while no head is seen; None where it names none."""
+        """The value named in the item's head, or in any text until a head is seen; None if there is none."""
         if self.is_head_read:
             return None
         head = HEAD.match(text)
@@ -86,7 +86,7 @@ class _Item:
 
 
 def scope_problems(note: Note) -> Iterator[Problem]:
-    """What is wrong with the scopes that a note, and its fields, name."""
+    """Yield the problems with the scopes named in a note's properties and fields."""
     if said := _named_scope(note.properties):
         if not is_scope(said):
             yield Problem(note.path, 1, f"`scope: {said:.80}` {NO_SCOPE}", "warning")
@@ -104,9 +104,9 @@ def _fields(note: Note) -> Iterator[tuple[int, str]]:
 
 
 def by_line(note: Note, key: LineKey = SCOPE) -> dict[int, str]:
-    """What `key` says of each line that a list item with it holds: its paragraphs, lists and code, to its last line.
+    """The value of `key` for each line of the list items that name it, including their paragraphs, lists and code.
 
-    A scope also holds for each line with a field that says so, which opens nothing.
+    A field's scope also applies to its line, and can only restrict access.
     """
     found = _by_item(note, key) if any(key.hint in line.casefold() for line in note.lines) else {}  # nearly no note
     for number, said in _fields(note) if key is SCOPE else ():
@@ -129,7 +129,7 @@ def _by_item(note: Note, key: LineKey) -> dict[int, str]:
         bullet = BULLET.match(text)
         if state == HEADING:
             items.clear()
-        # A line right below an item continues it even without an indent.
+        # A line directly below an item continues it, even without an indent.
         while items and (bullet or after_blank) and not items[-1].holds(line):
             items.pop()
         after_blank = False
@@ -146,7 +146,7 @@ def _by_item(note: Note, key: LineKey) -> dict[int, str]:
 
 
 def _unquoted(line: str, most: int = -1) -> tuple[int, str]:
-    """How many quotes a line stands in, up to `most` of them, and the line without their marks."""
+    """The quote depth of a line, up to `most`, and the line without those quote marks."""
     quotes = 0
     while quotes != most and (match := _QUOTED.match(line)):
         quotes, line = quotes + 1, line[match.end() :]
@@ -154,8 +154,8 @@ def _unquoted(line: str, most: int = -1) -> tuple[int, str]:
 
 
 def of_passage(found: Mapping[int, str], start: int, end: int, key: LineKey) -> str | None:
-    """What `by_line` found of a passage of several lines: where they differ, a scope that nobody has, or whoever is
-    trusted least."""
+    """The value that `by_line` found for a passage; if its lines differ, a scope that nobody has, or the least trusted
+    origin."""
     named = {found[n] for n in range(start, end + 1) if n in found} if found else None
     return key.joined(named) if named else None
 
@@ -164,22 +164,22 @@ def of_passage(found: Mapping[int, str], start: int, end: int, key: LineKey) -> 
 
 
 def note_scope(properties: Mapping[str, object], path: str, folders: Folders) -> str:
-    """The scope of a whole note: its own, however the property is called (frontmatter.guarded), else its folder's."""
+    """The scope of a whole note: its own, in any spelling of the property (frontmatter.guarded), else its folder's."""
     said = _named_scope(properties)
     return normal_scope(said) if said else folder_scope(path, folders)
 
 
 def _named_scope(properties: Mapping[str, object]) -> str:
-    """What a note says that its scope is, as a text; "" for nothing. All but an empty value counts: `no` is no slip."""
+    """The scope named in a note's properties, as text; "" for none. Any non-empty value counts, even `no`."""
     value = next((value for key, value in properties.items() if guarded(key) == "scope"), None)
     value = value[0] if isinstance(value, list) and len(value) == 1 else value
     return "" if value is None or value == [] else str(value).strip()
 
 
 def folder_scope(path: str, folders: Folders) -> str:
-    """What is said of the nearest folder that a note lies in: GLOBAL where nothing is.
+    """The scope of the nearest configured folder that contains a note, or GLOBAL.
 
-    An agent's folder is its project's unless the user closed one around it, or says something else of it.
+    An agent's folder has its project's scope, unless the user restricted a folder around it or configured it directly.
     """
     project = agent_project(path)
     own = f"{AGENT_NOTES}/{project}" if project else ""
@@ -190,14 +190,14 @@ def folder_scope(path: str, folders: Folders) -> str:
 
 
 class LineAccess(NamedTuple):
-    """Whose a line is, and who it is from."""
+    """The scope and the origin of a line."""
 
     scope: str
     by: str
 
 
 def line_access(note: Note, folders: Folders) -> list[LineAccess]:
-    """Whose each line of a note is, and who it is from: what an edit must not change of a line it does not replace."""
+    """The scope and origin of each line of a note, which an edit must not change for lines it does not replace."""
     whole = note_scope(note.properties, note.path, folders)
     of_whole, by = provenance.note_origin(note.properties, note.path), by_line(note, BY)
     own = dict.fromkeys(range(1, len(note.lines) + 1), whole) | by_line(note)
