@@ -1,5 +1,7 @@
 """A question about sessions: what was appended since is taken in first, for a bounded time, or told of."""
 
+import json
+import os
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +16,7 @@ from vault_memory.federation import Federation
 from vault_memory.rendering.recall import recall_document, recall_notes
 from vault_memory.search.answer import Answer
 from vault_memory.search.request import build
-from vault_memory.sessions import ledger
+from vault_memory.sessions import ledger, sync
 from vault_memory.vault import locations
 
 
@@ -77,3 +79,33 @@ def test_the_last_message_of_opencode_is_read_once_it_has_settled(config: Config
     until(lambda: (again := Federation(config).refresh_sessions()) and again.messages == 1, 10)
     idle = Federation(config).refresh_sessions()
     assert idle and (idle.messages, idle.bytes_read) == (0, 0)
+
+
+def test_a_long_transcript_is_read_in_parts(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    said_ = [("user", f"message {number} " + "and words " * 400) for number in range(3000)]
+    make.claude(tmp_path / "claude", "long", said_)
+    parts = 0
+    while sync.sync_transcripts(config, os.environ, deadline=time.monotonic() + 0.1).pending:
+        parts += 1
+        assert parts < 300
+    assert parts
+    lines = (tmp_data / "sessions" / "claude-code" / "long.md").read_text().splitlines()
+    numbers = [
+        int(line.split("message ")[1].split()[0]) for line in lines if "message " in line and "title" not in line
+    ]
+    assert numbers == list(range(3000))
+    assert sync.sync_transcripts(config, os.environ).bytes_read == 0
+
+
+def test_what_an_earlier_version_recorded_is_read_on(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    file = make.claude(tmp_path / "claude", "one", make.talk(1))
+    Federation(config).refresh_sessions()
+    state = ledger.state_file(tmp_data / "sessions", "claude-code")
+    known = json.loads(state.read_bytes())
+    ((key, row),) = known["transcripts"].items()
+    known["transcripts"][key] = [*row[:10], 0, ledger.load(state)[key].at]  # the eleventh counted messages then
+    known["transcripts"]["odd"] = ["", "", "odd.md", "3"]
+    state.write_text(json.dumps(known))
+    said(file, "one", "zebras as well")
+    report = sync.sync_transcripts(config, os.environ)
+    assert (report.messages, report.anew, report.problems) == (1, 0, [])

@@ -45,9 +45,9 @@ class TranscriptState(NamedTuple):
     is_gone: bool = False
     is_unfinished: bool = False
     title: str = ""
-    at: str = ""
     summaries: int = 0
     """How many of the summaries kept by hooks are already in the derived file."""
+    at: str = ""
 
 
 class SessionCounts(NamedTuple):
@@ -107,10 +107,12 @@ def bytes_below(folder: Path) -> int:
 
 def load(file: Path) -> dict[str, TranscriptState]:
     """The state by transcript key; empty if the file is missing, damaged or of another version."""
+    types = list(map(type, TranscriptState()))
     with contextlib.suppress(OSError, ValueError, TypeError, AttributeError, KeyError):
         found = json.loads(file.read_bytes())
         if found["version"] == VERSION:
-            return {key: TranscriptState(*row) for key, row in found["transcripts"].items()}
+            states = {key: TranscriptState(*row) for key, row in found["transcripts"].items()}
+            return {key: state for key, state in states.items() if list(map(type, state)) == types}
     return {}
 
 

@@ -29,6 +29,8 @@ from vault_memory.vault import locations
 from vault_memory.vault.safe_files import make_private, private
 
 _SAFE = re.compile(r"[^A-Za-z0-9._-]+")
+SAVE_SECONDS = 5.0
+"""How much work a sync that is killed may lose."""
 
 Progress = Callable[[int, int, int], None]
 """Called with the number of transcripts done, of all transcripts, and of messages written."""
@@ -147,7 +149,7 @@ class _ToolSync:
         self._known = ledger.load(self._ledger)
         self._names = {each.path for each in self._known.values()}
         self._scopes: dict[str, str] = {}
-        self._saved = dict(self._known)
+        self._saved, self._saved_at = dict(self._known), time.monotonic()
 
     def run(self, progress: Progress | None, deadline: float) -> None:
         """Sync what is new, until `deadline`."""
@@ -177,13 +179,19 @@ class _ToolSync:
                 if time.monotonic() > deadline:
                     self._report.pending += _count_behind(sources[done:], self._known, self._home, self._tool)
                     break
-                self._sync_one(source)
+                self._sync_one(source, deadline)
+                if time.monotonic() - self._saved_at > SAVE_SECONDS:
+                    self._save()
                 if progress:
                     progress(done + 1, len(sources), self._report.messages)
             self._note_gone({source.key for source in sources})
         finally:
-            if self._known != self._saved:
-                ledger.save(self._ledger, self._known)
+            self._save()
+
+    def _save(self) -> None:
+        if self._known != self._saved:
+            ledger.save(self._ledger, self._known)
+            self._saved, self._saved_at = dict(self._known), time.monotonic()
 
     def _scope(self, folder: str) -> str:
         """The scope of a session: the project of its working directory, else that of its agent.
@@ -204,28 +212,35 @@ class _ToolSync:
 
     # --- one transcript ------------------------------------------------------------------------------------------
 
-    def _sync_one(self, source: Transcript) -> None:
+    def _sync_one(self, source: Transcript, deadline: float) -> None:
         before = self._known.get(source.key, TranscriptState())
         try:
             if _is_read(source, before, self._home, self._tool):
                 self._known[source.key] = before._replace(is_gone=False)
                 return
             start = source.resume(before.mark) if before.messages and _is_whole(before, self._home) else 0
-            self._known[source.key] = self._write(source, before, start)
+            if before.messages and not start:
+                deadline = float("inf")  # read anew, and cut short, it would lack what is known already
+            self._known[source.key] = self._write(source, before, start, deadline)
         except OSError as error:
             self._report.problems.append(f"{source.file} cannot be read: {error.strerror or error}")
 
-    def _write(self, source: Transcript, before: TranscriptState, start: int) -> TranscriptState:
-        """Add a transcript's messages from `start` on; the derived file is touched only if there is something new."""
+    def _write(self, source: Transcript, before: TranscriptState, start: int, deadline: float) -> TranscriptState:
+        """Add a transcript's messages from `start` on, until `deadline`; without new ones the file is not touched."""
         path = before.path or self._free_name(_session_id(source))
         stamp = _stamp(source, self._home, self._tool)
         summaries = ledger.read_summaries(self._home, self._tool, _session_id(source))
         text, report = _SessionText(before if start else TranscriptState(path=path), start, summaries), self._report
         for record in source.records(start):
+            if time.monotonic() > deadline:
+                stamp = ""  # read on next time
+                report.pending += 1
+                break
             text.take(record)
             report.outputs += record.outputs
             report.bytes_read += record.size
-        text.add_summaries()
+        else:
+            text.add_summaries()
         if before.messages and not text.known.messages:
             report.problems.append(f"{source.file} says nothing any more: what it said before stays")
             return before._replace(stamp=stamp, is_gone=False)
