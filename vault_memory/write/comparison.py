@@ -49,7 +49,7 @@ share of the lighter statement's weight and this share of the heavier one's. Amo
 _LETTERS = {word: letter for letter, word in facts.KINDS.items()}
 _WORD = re.compile(r"[^\W_]{3,}|\d+")
 _NUMBER = re.compile(r"(?<![\w-])\d+(?:[.:,/-]\d+)*(?:[a-z]{1,3}\d{0,2})?(?!\w)")
-_DAY = re.compile(  # weekdays in the languages of capture, and months
+_DAY = re.compile(  # weekdays in the languages of capture, months in English
     r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|lundis?"
     r"|mardis?|mercredis?|jeudis?|vendredis?|samedis?|dimanches?|lunes|martes|miércoles|jueves|viernes|sábados?"
     rf"|domingos?|(?:segunda|terça|quarta|quinta|sexta)s?|{'|'.join(MONTHS)})\b",
