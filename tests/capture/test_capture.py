@@ -179,6 +179,18 @@ def test_a_secret_that_was_asked_for_is_said_and_not_kept(
     assert not any(item.is_kept for item in done.items if item.session == "s2" and "Ines" not in item.text)
 
 
+def test_a_correction_of_what_was_written_takes_its_place(memory: Federation, tmp_path: Path) -> None:
+    said = [("user", "Remember: our anniversary is 12 June.")]
+    make.claude(tmp_path / "claude", "s2", said)
+    memory.capture()
+    age(memory.vault.root / "memory/2026-03-01.md", 60)
+    said += [("assistant", "Noted."), ("user", "Actually it's 21 June, remember that.")]
+    make.claude(tmp_path / "claude", "s2", said)
+    (fact,) = memory.capture().facts
+    assert fact.text == "Our anniversary is 21 June."
+    assert fact.instead.startswith("Our anniversary is 12 June.")
+
+
 def test_facts_are_listed_with_day_scope_and_who_they_are_from_and_cited_once(memory: Federation) -> None:
     memory.capture()
     memory.retain_once(Bullet("Ships on Mondays.", entities=("Tern",), by="agent:moss"))

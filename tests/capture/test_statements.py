@@ -434,3 +434,26 @@ def test_only_what_is_asked_or_agreed_to_be_remembered_is_a_request(
     turns = [SessionTurn(number, who == "U", text) for number, (who, text) in enumerate([("U", "hi"), *said])]
     found = [one for one in find_statements(turns, LANGUAGES) if not (one.is_taken_back or one.is_secret)]
     assert [(one.text, one.is_request) for one in found] == statements
+
+
+@pytest.mark.parametrize(
+    ("said", "correction", "kept_text"),
+    [
+        ("our anniversary is 12 June.", "Actually it's 21 June, remember that.", "Our anniversary is 21 June."),
+        (
+            "my wife's name is Oona and our anniversary is 12 June.",
+            "Actually scratch that, the anniversary is 21 June, remember that instead.",
+            "My wife's name is Oona and our anniversary is 21 June.",
+        ),
+        ("the standup is at 9:30.", "Sorry, it's at 10:15, please remember.", "The standup is at 10:15."),
+    ],
+)
+def test_a_corrected_value_stands_in_the_statement_it_corrects(said: str, correction: str, kept_text: str) -> None:
+    assert [text for _, text in kept(("U", f"Remember: {said}"), ("A", "Noted."), ("U", correction))] == [kept_text]
+
+
+def test_the_value_of_something_else_corrects_nothing() -> None:
+    texts = [
+        text for _, text in kept(("U", "Remember: our anniversary is 12 June."), ("U", "Actually the fair is 21 June."))
+    ]
+    assert "Our anniversary is 12 June." in texts

@@ -74,6 +74,7 @@ _BULLET = re.compile(r"^(?:[-*+•]|\d{1,2}[.)])\s+")
 _NUMBERED = re.compile(r"\b([^\W\d]{3,}) (\d+(?:[.:]\d+)*)\b")
 _DAY = r"\d{1,2}(?:st|nd|rd|th|er|\.)?"
 _DATE = re.compile(rf"\b(?:\d{{4}}-\d\d-\d\d|{_DAY}(?: de| of)? (?:{MONTHS})|(?:{MONTHS}) {_DAY})\b")
+_VALUE = re.compile(rf"{_DATE.pattern}|(?<![\w.])\d+(?:[.:]\d+)*(?!\w)", re.IGNORECASE)
 _ASSENT = re.compile(
     joined(r"""
     (?:yes|yep|yup|yeah|exactly|right|correct|indeed|ja|jep|genau|richtig|stimmt|oui|exact(?:ement)?|tout à fait|sí|
@@ -110,7 +111,9 @@ _CURE = re.compile(
     r"consert\w+)\b"
 )
 """The cause of a problem, or what solved it."""
-_DENIAL = re.compile(r"^(?:no|nope|nein|nee|non|não)\b[,.:!]+\s*")
+_DENIAL = re.compile(
+    r"^(?:(?:no|nope|nein|nee|non|não)\b[,.:!]+|(?:actually|sorry|eigentlich|en fait|en realidad|na verdade)\b,?)\s*"
+)
 _COPULAS = frozenset(("is", "are", "ist", "sind", "est", "sont", "es", "son", "é", "são", "was", "war", "era", "foi"))
 
 
@@ -467,7 +470,8 @@ def _correction(old: Statement, taken_at: int | None, review: SessionReview, spo
         taken = next((at for at, one in enumerate(sentences) if denial.search(lowered(one))), len(sentences))
         for sentence in sentences[taken : taken + CORRECTION_SENTENCES]:
             *_, end = (0, *(one.end() for one in denial.finditer(lowered(sentence))))
-            text = _renumbered(old.text, sentence) or _said_anew(sentence[end:].lstrip(MARKS), own, spoken)
+            text = _renumbered(old.text, sentence) or _revalued(old.text, sentence[end:])
+            text = text or _said_anew(sentence[end:].lstrip(MARKS), own, spoken)
             if text:
                 return old._replace(text=_capitalised(text), message=said.number, sentence=sentence)
     return None
@@ -481,6 +485,17 @@ def _said_anew(sentence: str, own: set[str], spoken: Spoken) -> str:
         words = telling_words(clause)
         if count_words(clause) >= MIN_WORDS and words - own and 2 * len(words & own) >= len(words):
             return clause.rstrip(MARKS)
+    return ""
+
+
+def _revalued(text: str, sentence: str) -> str:
+    """A text with its date or number replaced by what a sentence gives for the same thing ("it's 21 June"), or ""."""
+    old = _VALUE.findall(text)
+    for clause in () if sentence.endswith("?") else clauses(sentence):
+        said = _VALUE.findall(clause)
+        is_other = len(said) == len(old) == 1 and said != old
+        if is_other and telling_words(_VALUE.sub("", clause)) <= telling_words(text):
+            return _VALUE.sub(str(said[0]), text)
     return ""
 
 
