@@ -1,1 +1,1 @@
-"""From a question to a cited answer: lanes, ranking, packing."""
+"""Takes a question to a cited answer: query, candidate lanes, ranking, packing."""

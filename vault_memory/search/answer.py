@@ -1,6 +1,6 @@
-"""What recall takes and gives: Request, Result, Answer. Pure data, no print.
+"""Defines recall's input and output: Request, Result, Answer. Pure data.
 
-Named tuples, not data classes: each recall imports them, and a data class takes a millisecond to define.
+Named tuples rather than data classes: every recall imports them, and a data class takes a millisecond to define.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,29 +10,29 @@ from typing import Any, NamedTuple
 from vault_memory.store.view import Filters
 
 TOKENS_PER_RESULT = 25
-"""What a passage has on the average: how many results a budget without `--k` asks for."""
+"""Average tokens of a passage: turns a budget without `--k` into a number of results."""
 
 CLOSEST = 3
-"""So many results are printed where the notes hardly know what is asked."""
+"""How many results are printed if the notes hardly know what is asked."""
 
 MAX_UNKNOWN_WORDS = 8
-"""So many words are named that no note has: a question with more has something pasted in it."""
+"""The most words reported as in no note: a question with more has something pasted in it."""
 
 MAX_MORE = 400
-"""So many more are looked for where some are not wanted again."""
+"""The most extra results searched for to replace those in `without`."""
 
 SESSION = "session"
-"""The kind of what was said in a conversation: its lines are messages."""
+"""The kind of a conversation's passages: their line numbers are message numbers."""
 
 
 ABOUT_RESULTS = frozenset({"budget", "lexical", "entity", "temporal"})
-"""The problems that say how results came about, not what did not run."""
+"""Entries of `degraded` that qualify the results rather than report a step that did not run."""
 
 
 class Request(NamedTuple):
-    """One question. `k` and `budget_tokens` bound the answer; None is unlimited. `now` is aware UTC.
+    """One question. `k` and `budget_tokens` limit the answer; None is unlimited. `now` is aware UTC.
 
-    `rendered` says that the answer will be printed as Markdown, so that its citations count against the budget too.
+    `rendered` means that the answer will be printed as Markdown, so citations count against the budget too.
     """
 
     query: str
@@ -47,32 +47,32 @@ class Request(NamedTuple):
     rendered: bool = False
     id: str | int | None = None
     is_pinned: bool = False
-    """Whether `now` was given instead of the clock's: such a question was not asked then, and the journal omits it."""
+    """Whether `now` was given rather than taken from the clock: the journal omits such a question."""
     all: bool = False
-    """Whether weak results are wanted too, and more than the CLOSEST where the notes hardly know what is asked."""
+    """Whether to include weak results, and more than the CLOSEST if the notes hardly know what is asked."""
     unasked: bool = False
-    """Whether nobody asked: then nothing weak is wanted, and the answer says whether the question has to do with the
-    notes (`is_relevant`)."""
+    """Whether the answer is unsolicited: weak results are dropped, and `is_relevant` says whether the question concerns
+    the notes."""
     without: frozenset[int] = frozenset()
-    """Passages that are not wanted again, by the hashes the journal knows them by; the next best take their place."""
+    """Passages not to repeat, by their journal hashes; the next best take their place."""
     self_contained: bool = False
-    """Whether only what tells something by itself is wanted: no properties, comments, proposals and charts."""
+    """Whether only passages that make sense by themselves are wanted: no comments, queries or charts."""
     handed_over: tuple[str, ...] = ()
-    """Lines that are handed over besides the answer: the same words are not wanted twice."""
+    """Lines the caller shows besides the answer: passages in the same words are dropped as duplicates."""
 
     @property
     def is_noted(self) -> bool:
-        """Whether the journal may note it: no list, no question of another time, nor one that wants ranks explained."""
+        """Whether the journal may record it: not a listing, a pinned `now` or a request to explain ranks."""
         return not (self.is_pinned or self.explain or self.is_listing)
 
     @property
     def is_listing(self) -> bool:
-        """Whether nothing is asked: what the filters let through is to be listed, the newest first."""
+        """Whether it has filters but no question: list what they let through, newest first."""
         return not self.query.strip() and any(self.filters._replace(scopes=()))
 
     @property
     def wanted(self) -> int:
-        """How many results are asked for: `k`, else what the budget holds of passages of usual length."""
+        """How many results to find: `k`, or what fits the budget at average length; plus extra for `without`."""
         asked = self.k if self.k is not None else max(8, (self.budget_tokens or 10_000) // TOKENS_PER_RESULT)
         return asked + min(len(self.without), MAX_MORE)
 
@@ -83,7 +83,7 @@ class Request(NamedTuple):
 
 
 class Result(NamedTuple):
-    """One cited answer: the very text of lines `start_line`..`end_line`, or parts of it where `truncated`."""
+    """One cited result: the exact text of lines `start_line`..`end_line`, or parts of it if `truncated`."""
 
     rank: int = 0
     score: float = 0.0
@@ -103,23 +103,23 @@ class Result(NamedTuple):
     why: Mapping[str, Any] | None = None
     superseded_by: str | None = None
     key: int = 0
-    """The hash by which the journal knows the passage (journal.py)."""
+    """The passage's journal hash (journal.py)."""
     parts: tuple[int, ...] = ()
-    """The same of each of its parts, where it is parts of one line."""
+    """The journal hashes of its passages: several where it joins parts of one line."""
     by: str = "person"
     """Who it is from (provenance.py)."""
     trusted: bool = True
-    """Whether that is somebody here: not a web page or a tool's output."""
+    """Whether its origin is trusted: not a web page or a tool's output."""
     header_tokens: int = 0
-    """What naming its note costs where it is printed, once a note."""
+    """Tokens of its note's printed header, once per note."""
     citation_tokens: int = 0
-    """What its citation and marks cost there, besides its content."""
+    """Tokens of its printed citation and marks, besides its content."""
     root: str = ""
-    """The root that gave it, where that is not the vault."""
+    """The root it comes from, if not the vault."""
 
     @property
     def source(self) -> str:
-        """The citation: `path#L12` or `path#L12-L14`; of a session's messages `path#m12`, of its head the path."""
+        """The citation: `path#L12` or `path#L12-L14`; `path#m12` for a session's messages; the path without lines."""
         letter = "m" if self.kind == SESSION else "L"
         if not self.start_line:
             return self.path
@@ -128,7 +128,7 @@ class Result(NamedTuple):
 
 
 class Understanding(NamedTuple):
-    """How a question was read; `unknown` are its words that stand nowhere in what its asker sees, days left aside."""
+    """How a question was understood; `unknown` are its words, other than dates, in nothing the caller can see."""
 
     entities: tuple[str, ...] = ()
     window: tuple[date, date] | None = None
@@ -137,7 +137,7 @@ class Understanding(NamedTuple):
 
 
 class RootStatus(NamedTuple):
-    """A root that was asked: how many notes it holds, how many results it gave, and how fresh it was; else why not."""
+    """One queried root: its number of notes and results and its freshness, or why it gave no answer."""
 
     name: str
     notes: int = 0
@@ -148,7 +148,7 @@ class RootStatus(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The results in rank order, with what was searched, how fresh the index was and what was left out."""
+    """The results in rank order, with what was searched, how fresh the index was and what was omitted."""
 
     request: Request
     results: Sequence[Result]
@@ -167,27 +167,27 @@ class Answer(NamedTuple):
     vault: str = ""
     seconds: float = 0.0
     missing: tuple[str, ...] = ()
-    """Words of the question that no note has, where the notes hardly know what is asked; else none."""
+    """Words of the question missing from the notes, if these hardly know what is asked; else none."""
     missing_with: tuple[str, ...] = ()
-    """The names or other words with which no note has them, where they stand elsewhere."""
+    """The names or other words beside which no note has the missing ones, if those do occur elsewhere."""
     unmentioned: tuple[str, ...] = ()
-    """Words that no note has, nor anything like them, of a question of which the notes know the rest."""
+    """Words that no note contains, not even in similar words, in a question whose rest the notes know."""
     is_relevant: bool = True
-    """Whether a question that nobody asked has to do with what the notes know."""
+    """For an unsolicited answer, whether the question concerns what the notes know."""
     is_guess: bool = False
-    """Whether the results hold no word of the question: they are the closest by meaning."""
+    """Whether no result contains a word of the question: they are the closest by meaning."""
     roots: Sequence[RootStatus] = ()
-    """Which roots were asked, where that was not the vault alone."""
+    """The roots that were queried, if more than the vault."""
     words: Mapping[str, int] = {}
-    """The question's phrases that stand anywhere in what is seen, each with the number of passages that hold it."""
+    """The question's phrases that occur in what the caller can see, with the number of passages that contain each."""
     passages: int = 0
-    """How many passages are seen."""
+    """How many passages the caller can see."""
     matched: tuple[str, ...] = ()
-    """The words of the results that match the question, case folded, where the answer will be printed."""
+    """The results' words that match the question, case folded; only if the answer will be printed."""
 
 
 def no_mention(words: Sequence[str], names: Sequence[str] = (), is_filtered: bool = False) -> str:
-    """That no note has these words, or none with these names or other words, in a sentence."""
+    """Say in a sentence that no note has these words, or none has them together with these names."""
     *others, last = [f"“{word}”" for word in words[:MAX_UNKNOWN_WORDS]]
     beside = f" with {' or '.join(f'“{name}”' if name.islower() else name for name in names)}" if names else ""
     where = "Nothing that the filters let through" if is_filtered else "No note"
@@ -195,7 +195,7 @@ def no_mention(words: Sequence[str], names: Sequence[str] = (), is_filtered: boo
 
 
 def without_results(answer: Answer) -> Answer:
-    """The answer to a question that it has nothing to do with: nothing of it, be there room for it or not."""
+    """Return the answer with its results removed, counted as below the floor, and problems about them dropped."""
     left = {what: count for what, count in answer.omitted.items() if what != "over_budget"}
     left["below_floor"] = sum(answer.omitted.get(what, 0) for what in ("below_floor", "over_budget")) + len(
         answer.results

@@ -1,7 +1,7 @@
-"""A vault as it was at the end of a day: what has changed since is read as git, else our own history, had it then.
+"""Reconstructs a vault as it was at the end of a day, from git or else from our own undo history.
 
-The index is copied to a temporary file, and there the changed notes are indexed as they were: a question is asked of
-the copy and cited from those texts. Of what neither git nor the journal knows the answer says so.
+The index is copied to a temporary file in which the changed notes are re-indexed as they were; questions are answered
+from the copy and cited from those texts. The answer says which results neither git nor the journal can date.
 """
 
 import time
@@ -22,7 +22,7 @@ from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.vault import Vault
 
 DEADLINE_SECONDS = 3.0
-"""How long git may be asked about one day."""
+"""Time limit for git's queries about one day."""
 
 
 class PastVault(Vault):
@@ -33,12 +33,12 @@ class PastVault(Vault):
         self.day, self._present = day, present
         self._days = note_queries.note_days(present.view(ALL))
         self._certain: dict[str, str] = {}
-        """What certainly stood there by then: the hash that git gives the whole text."""
+        """Path → git blob hash of a text that certainly existed by then."""
         self._texts: dict[str, bytes | None] = {}
-        """What notes held, where that is another text than now; None for those that were not there."""
+        """Path → text then, where it differs from now; None for notes that did not exist."""
         self._lines: dict[str, set[str] | None] = {}
         self._read_git()
-        with suppress(VaultMemoryError):  # a damaged run tells nothing
+        with suppress(VaultMemoryError):  # ignore a damaged run
             self._read_history()
         absent = [path for path, text in self._texts.items() if text is None]
         for path in absent:
@@ -50,7 +50,7 @@ class PastVault(Vault):
         git = GitHistory(self.root, time.monotonic() + DEADLINE_SECONDS)
         own = {path: date.fromisoformat(day) if day else None for path, day in self._days.items()}
         now, versions = git.now, git.versions(self.day, own)
-        # What git has and the index has not was deleted since, or is none of the notes.
+        # A path in git but not in the index was deleted since, or is no note.
         versions = {p: v for p, v in versions.items() if p in own or (p not in now and not self.is_left_out(p))}
         changed = {path: v.blob for path, v in versions.items() if v and v.blob != now.get(path)}
         held = git.texts(changed.values())
@@ -62,7 +62,7 @@ class PastVault(Vault):
                 self._certain[path] = blob
 
     def _read_history(self) -> None:
-        """What our own writers kept of notes that git does not know, from before their first change since."""
+        """Take the pre-images our own writers saved before their first change since, for notes unknown to git."""
         kept: dict[str, tuple[SavedRun, NoteChange]] = {}
         for run in UndoHistory(self.root).runs():  # newest first
             if run.started.astimezone().date() > self.day:
@@ -72,26 +72,26 @@ class PastVault(Vault):
                 self._texts[path] = run.text(change)
 
     def read(self, path: str) -> bytes:
-        """The bytes of a note as it was then; raises OSError like `Vault.read`."""
+        """Return the bytes of a note as it was then; raises OSError like `Vault.read`."""
         text = self._texts.get(path)
         return super().read(path) if text is None else text
 
     def index(self) -> Store:
-        """The index of the notes as they were, a copy. What was forgotten since stays forgotten."""
+        """Return a copy of the index, of the notes as they were. What was forgotten since stays forgotten."""
         store = self._present.temporary_copy()
         changed = {path: text for path, text in self._texts.items() if text is None or not self._has_grown(path, text)}
         Indexer(self, store).replace(changed, set(journal.forgotten(self._present)))
         return store
 
     def _has_grown(self, path: str, then: bytes) -> bool:
-        """Whether a note has only got more lines since: its passages need not be made again, `holds` tells them."""
+        """Return whether a note has only gained lines: it need not be re-indexed, as `holds` filters its passages."""
         try:
             return set(then.splitlines()) <= set(super().read(path).splitlines())
         except OSError:
             return False
 
     def holds(self, path: str, text: str, is_part: bool = False) -> bool:
-        """Whether a note had these lines then, or one of which this is a part."""
+        """Return whether a note had these lines then or, if `is_part`, a line that contains this text."""
         if path not in self._lines:
             lines = decoded_lines(self._texts[path] or b"")[0] if path in self._texts else None
             self._lines[path] = None if lines is None else {line.strip() for line in lines}
@@ -103,18 +103,18 @@ class PastVault(Vault):
     # --- what is known of an answer -----------------------------------------------------------------------------------
 
     def count_later(self, results: Iterable[Result]) -> int:
-        """How many of the results that the vault gives now were written later."""
+        """Return how many parts of the current results were written later."""
         parts = ((r.path, part, r.truncated) for r in results for part in r.content.split(JOINER))
         return sum(not self.holds(*part) for part in parts)
 
     def unknown(self, found: Iterable[tuple[Candidate, NoteInfo]]) -> dict[int, str | None]:
-        """Those passages of which nothing says that they were there by then, with their notes' own days."""
+        """Return the passages that nothing proves to have existed by then, with their notes' own days."""
         doubtful = {passage.id: (passage, note.day) for passage, note in found if not self._is_certain(note.path)}
         seen = self._answered((i, journal.passage_key(passage.text)) for i, (passage, _) in doubtful.items())
         return {i: day for i, (_, day) in doubtful.items() if i not in seen}
 
     def say_unknown(self, days: Sequence[str | None]) -> list[tuple[str, str]]:
-        """What the answer must say of results that nothing dates, by their notes' days."""
+        """Return the note to add to the answer about undated results, given their notes' days."""
         parts = (
             (days.count(None), "from notes without a day"),
             (len(days) - days.count(None), "by the note's day alone"),
@@ -124,7 +124,7 @@ class PastVault(Vault):
 
     def _is_certain(self, path: str) -> bool:
         if path in self._certain and path not in self._texts:
-            try:  # what is not committed may have been written since
+            try:  # uncommitted text may have been written since
                 is_same = is_blob(super().read(path), self._certain[path])
             except OSError:
                 is_same = False
@@ -133,5 +133,5 @@ class PastVault(Vault):
         return path in self._certain
 
     def _answered(self, keys: Iterable[tuple[int, int]]) -> set[int]:
-        """Those passages that answered a question by then: they were there."""
+        """Return the passages that answered a question by then, which proves that they existed."""
         return note_queries.used_by(self._present.view(ALL), keys, self.day)

@@ -1,7 +1,7 @@
-"""Prompts that have to do with no notes, by language: greetings, talk about the conversation, chores, errors.
+"""Lists prompts that concern no notes, by language: greetings, talk about the conversation, chores, errors.
 
-What they reach in a vault says what any prompt reaches there (relevance_gate.py). None is from a benchmark. Twice
-as many, of which these are every second by what they reach, gave the same figures on seven vaults within .03.
+Their figures in a vault show what any prompt reaches there (relevance_gate.py). None is from a benchmark. Twice as
+many, of which these are every second one by figure, gave the same figures on seven vaults within .03.
 """
 
 _LINES = """

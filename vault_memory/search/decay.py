@@ -1,7 +1,7 @@
-"""How memories age: recency, frequency, worth and tiers, as in DESIGN.md §8. Pure.
+"""Computes how memories age: recency, frequency, worth and tiers, as in DESIGN.md §8. Pure.
 
-Days are ordinals (`date.toordinal()`), so that a replay of a journal costs no date objects. Old and quiet is not
-obsolete: nothing here deletes, and SWAY moves near ties only.
+Days are ordinals (`date.toordinal()`), so that replaying a journal creates no date objects. An old, unused memory is
+not obsolete: nothing here deletes, and SWAY only decides near ties.
 """
 
 import math
@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 HALF_LIFE_DAYS, STRETCH = 30.0, 1.5
-"""Half-life of what has no importance, and how importance stretches it."""
+"""Half-life at importance 0, and the exponent by which importance stretches it."""
 
 BETA: Mapping[str, float] = {"core": 0.8, "working": 1.0, "peripheral": 1.3}
 FLOORS: Mapping[str, float] = {"core": 0.9, "working": 0.7, "peripheral": 0.5}
 LEAST_MULTIPLIER = 0.3
-"""The least that is left of a fact's worth in each tier, and of a dated line's that is no fact."""
+"""Lower bound of the multiplier: of a fact by tier (FLOORS), and of a dated line that is no fact."""
 
 UP_RECALLS, UP_WORTH = 3, 0.4
 CORE_RECALLS, CORE_WORTH, CORE_IMPORTANCE = 10, 0.7, 0.8
@@ -22,16 +22,16 @@ DOWN_WORTH, OLD_DAYS = 0.15, 60
 CORE_DOWN_WORTH, CORE_DOWN_DAYS = 0.35, 90
 
 SWAY = 0.1
-"""What a multiplier of 0 would take off a score (ranking.py), where an exact hit is worth 2.0: subtracted, since
-those scores are sums that may be negative, and a multiplier would then raise them."""
+"""What a multiplier of 0 would subtract from a score (ranking.py), where an exact hit adds 2.0. Subtracted rather than
+multiplied, since those scores may be negative and a factor below 1 would then raise them."""
 
 IMPORTANCE: Mapping[str, float] = {"world": 0.5, "experience": 0.4, "opinion": 0.5, "observation": 0.4}
 DECIDED, REPEATED, REPEATED_DAYS = 0.2, 0.15, 3
-"""Where no `i=` is given: what happened once, or was merely seen, matters less than how things are."""
+"""Importance of a fact without `i=`, by kind: a single event or mere observation matters less than how things are."""
 
 
 class Trace(NamedTuple):
-    """What ageing needs of one memory; `uses` are the days it was of use, ascending; `day` None never ages."""
+    """The ageing inputs of one memory: `uses` are the days it was used, ascending; one without a `day` never ages."""
 
     day: int | None
     uses: Sequence[int] = ()
@@ -39,12 +39,12 @@ class Trace(NamedTuple):
     confidence: float = 1.0
 
     def age(self, today: int) -> int | None:
-        """Days since it was last of use, or since its own day; None without a day."""
+        """Return the days since its last use, or since its own day if later; None without a day."""
         return None if self.day is None else max(today - max((self.day, *self.uses)), 0)
 
 
 class Life(NamedTuple):
-    """How a memory stands today: `tier` is None for what is no fact, `age_days` for what has no day."""
+    """The state of a memory on a day: `tier` is None if it is no fact, `age_days` if it has no day."""
 
     tier: str | None
     age_days: int | None
@@ -54,17 +54,17 @@ class Life(NamedTuple):
 
 
 def half_life(importance: float) -> float:
-    """Days until half is left: 30·e^(1.5·importance); importance in 0..1."""
+    """Return the half-life in days, 30·e^(1.5·importance); importance in 0..1."""
     return HALF_LIFE_DAYS * math.exp(STRETCH * importance)
 
 
 def importance_of(kind: str, decided: bool, told_days: int = 1) -> float:
-    """The importance of a fact without `i=`: by its kind, more with a decision in it or told on several days; 0..1."""
+    """Return the importance of a fact without `i=`, 0..1: by kind, more for a decision or if told on several days."""
     return min(IMPORTANCE.get(kind, 0.5) + DECIDED * decided + REPEATED * (told_days >= REPEATED_DAYS), 1.0)
 
 
 def life(trace: Trace, today: int, is_fact: bool = True) -> Life:
-    """How a memory stands on day `today`; uses after that day do not count."""
+    """Return the state of a memory on day `today`, ignoring later uses."""
     trace = trace._replace(uses=tuple(day for day in trace.uses if day <= today))
     tier = tier_of(trace, today) if is_fact else None
     worth = worth_of(trace, today, tier or "working")
@@ -73,9 +73,9 @@ def life(trace: Trace, today: int, is_fact: bool = True) -> Life:
 
 
 def tier_of(trace: Trace, today: int) -> str:
-    """The tier on day `today`: a fact starts working and moves with each use, and with the quiet between them.
+    """Return the tier on day `today`: a fact starts as working; uses promote it, and disuse between them demotes it.
 
-    In quiet the composite only falls, so looking just before each use and at the end sees every fall there was.
+    Worth only falls between uses, so checking just before each use and at the end catches every demotion.
     """
     tier, uses = "working", trace.uses
     for count, day in enumerate((*uses, today)):
@@ -99,11 +99,11 @@ def tier_of(trace: Trace, today: int) -> str:
 
 
 def worth_of(trace: Trace, today: int, tier: str) -> float:
-    """0.4·recency + 0.3·frequency + 0.3·importance·confidence, 0..1.
+    """Return 0.4·recency + 0.3·frequency + 0.3·importance·confidence, 0..1.
 
-    Recency is exp(-ln2·(d/HL)^β), half at the half-life for every β, and 1 without a day. Frequency is
-    (1-e^(-n/5))·(0.5+0.5·e^(-gap/30)): often counts, and regularly counts more; `gap` is the mean of the days between
-    the days of use.
+    Recency is exp(-ln2·(d/HL)^β), one half at the half-life for every β, and 1 without a day. Frequency is
+    (1-e^(-n/5))·(0.5+0.5·e^(-gap/30)), where `gap` is the mean number of days between uses: frequent use counts, and
+    more so at short intervals.
     """
     uses, count = trace.uses, len(trace.uses)
     recent = math.exp(-math.log(2) * ((trace.age(today) or 0) / half_life(trace.importance)) ** BETA[tier])

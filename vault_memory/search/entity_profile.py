@@ -1,4 +1,4 @@
-"""What is known of entities: all of them in a list, one with its facts, and the notes that a name means."""
+"""Collects what is known about entities: a listing of all, a profile of one with its facts, and notes by name."""
 
 import json
 from collections import defaultdict
@@ -17,7 +17,7 @@ from vault_memory.text.scope_syntax import GLOBAL
 
 @dataclass(frozen=True)
 class FactLine:
-    """A fact as it stands in its note; `superseded_by` is where the newer one stands."""
+    """A fact as written in its note; `superseded_by` cites the newer one."""
 
     kind: str
     text: str
@@ -31,12 +31,12 @@ class FactLine:
     by: str = provenance.PERSON
     """Who it is from (provenance.py)."""
     trusted: bool = True
-    """Whether that is somebody here: not a web page or a tool's output."""
+    """Whether its origin is trusted: not a web page or a tool's output."""
 
 
 @dataclass(frozen=True)
 class KeptFact(FactLine):
-    """A fact with whom it counts for, and the names in it."""
+    """A fact with its scope and the entities it mentions."""
 
     scope: str = GLOBAL
     entities: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class KeptFact(FactLine):
 
 @dataclass(frozen=True)
 class EntityRow:
-    """One entity of the listing: shown name, page (or None), facts that mention it, first and last day."""
+    """One entity of the listing: display name, page (or None), number of facts that mention it, first and last day."""
 
     name: str
     page: str | None
@@ -58,7 +58,7 @@ class EntityRow:
 
 @dataclass(frozen=True)
 class LinkingLine:
-    """A line that links to an entity and is no fact about it."""
+    """A line that links to an entity but is not a fact."""
 
     path: str
     line: int
@@ -68,18 +68,18 @@ class LinkingLine:
 
 @dataclass(frozen=True)
 class EntityProfile:
-    """All that is known of one entity; facts in the order they were mentioned, newest first."""
+    """All that is known about one entity; facts newest first."""
 
     row: EntityRow
     facts: Sequence[FactLine]
     related: Sequence[tuple[str, int]]
     linked_in: Sequence[LinkingLine] = ()
     namesakes: Sequence[str] = ()
-    """Other notes with its name: a mention or a link by name alone may mean any of them."""
+    """Other notes with its name: a mention or link by name alone is ambiguous."""
 
 
 def listing(store: View, with_links: bool = True) -> list[EntityRow]:
-    """Every entity with a page, a mention or, `with_links`, a link to it, most mentioned first."""
+    """List every entity with a page, a mention or, if `with_links`, a link to it; most mentioned first."""
     return _rows(store, Names(store), with_links)
 
 
@@ -116,7 +116,7 @@ def _rows(store: View, names: Names, with_links: bool = True) -> list[EntityRow]
 
 
 def profile(store: View, name: str) -> EntityProfile | None:
-    """What is known of one entity by any of its names, or None when nothing is."""
+    """Return what is known about an entity under any of its names, or None if nothing is."""
     names = Names(store)
     known = names.canonical(name)
     row = next((row for row in _rows(store, names) if names.canonical(row.name) == known), None)
@@ -149,9 +149,9 @@ def profile(store: View, name: str) -> EntityProfile | None:
 def kept_facts(
     store: View, entity: str | None, kinds: Collection[str], since: date | None, by: str | None
 ) -> list[KeptFact]:
-    """The facts that are kept, newest first: about an entity, of some kinds, since a day, from somebody.
+    """Return the stored facts, newest first, optionally filtered by entity, kinds, first day and origin.
 
-    `by` is `person`, `agent` for any agent, or just who it is (`agent:moss`, `web`).
+    `by` is `person`, `agent` for any agent, or an exact origin (`agent:moss`, `web`).
     """
     slugs = Names(store).slugs(entity) if entity else ()
     found = (
@@ -177,14 +177,14 @@ def _fact_line(known: note_queries.KnownFact) -> FactLine:
 
 
 def notes_called(view: View, name: str) -> list[str]:
-    """The paths of notes that a link with this name would open, else of those with such a title or alias."""
+    """Return the paths of notes that a link with this name would open, or else of those with such a title or alias."""
     key = slug(link_name(name.casefold()))
     paths = [path for path, _ in note_queries.notes_named(view, key)]
     return [path for path in paths if slug(link_name(path)) == key] or paths
 
 
 def marked(store: View, names: Names, facts: Sequence[FactLine], today: date) -> list[FactLine]:
-    """The same facts in the same order, each with where the fact stands that took its place."""
+    """Return the same facts in the same order, with the citation of each one's successor in `superseded_by`."""
     places = {(fact.path, fact.start_line) for fact in facts}
     rows = note_queries.fact_lines(store, {path for path, _ in places})
     ids = {(path, line): passage for path, line, passage in rows if (path, line) in places}

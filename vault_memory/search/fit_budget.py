@@ -1,6 +1,6 @@
-"""Packs ranked passages into a budget: what is handed over, and what was left out and why. Pure.
+"""Packs ranked passages into a token budget, and counts what was left out and why. Pure.
 
-Before that, the lines a page's line was told from stand in its place, where the search has found them too.
+`with_sources` first replaces a page's line by the lines it cites, if the search found those too.
 """
 
 import re
@@ -16,34 +16,35 @@ from vault_memory.text import terms
 from vault_memory.text.output import CONTROL
 
 MARK_TOKENS = 16
-"""The most that ` ← older; see ` and a line number cost, besides the path."""
+"""The most tokens that ` ← older; see ` and a line number cost, besides the path."""
 
 ORIGIN_TOKENS = 8
-"""The most that saying of a passage that it came from outside costs (provenance.origin_suffix)."""
+"""The most tokens that the mark of an outside origin costs (provenance.origin_suffix)."""
 
 JOINER = " … "
 JOINER_TOKENS = 2
 ESCAPE_TOKENS = 4
-"""The most that a control character costs more when it is printed as an escape."""
+"""The most extra tokens that a control character costs when printed as an escape."""
 
 _PLAIN_GAPS = ("", " ", "  ")
-"""What may stand between two parts joined as the line has them: it costs no more than the joiner; other space might."""
+"""Gaps kept as they are between two parts of a line: they cost no more tokens than the joiner; others might."""
 
 FILL_SHARE = 0.5
-"""Least score of a passage, against the best that did not fit, for it to stand in its place."""
+"""A passage may fill the room left by better ones that did not fit only if it scores this share of the best of those.
+"""
 
 MOST_TIMES = 4
-"""So often the same words are taken where each note counts: a daily line leaves room for others."""
+"""How often the same words are taken if every note counts, so that a daily line leaves room for others."""
 
 _ARTICLES = frozenset(("a", "an", "the"))
 
 
 class Packing:
-    """What was taken, in rank order, each a list of passages of one place; and why the rest was not.
+    """The passages taken, in rank order, as a list of parts per place; and counts of the rest by reason.
 
-    Besides its text a passage costs `headers`, naming its note, by note id, and `marks`, what is printed behind it.
-    `each_note` keeps the same words from another note: who asks when wants every time. `best_needs` are the tokens
-    that the best passage of all needs, when it did not fit; else 0.
+    Besides its text a passage costs its note's header (`headers`, by note id) and the marks printed after it (`marks`,
+    by passage id). `each_note` keeps the same words from other notes: a question asking when wants every time.
+    `best_needs` is the number of tokens the best passage needs if it did not fit, else 0.
     """
 
     def __init__(
@@ -62,9 +63,9 @@ class Packing:
         self._before = {said(text) for text in request.handed_over} - {()}
 
     def fill(self, ranked: Iterable[Candidate], scores: Mapping[int, float] = {}) -> "Packing":
-        """Take passages in order while they fit; one that does not is passed over for shorter ones nearly as good.
+        """Take passages in order while they fit, skipping one that does not for shorter ones nearly as good.
 
-        Parts of one long line share a place, so that it is cited once. `scores` are those of the ranking.
+        Parts of one long line share a place, so that it is cited once. `scores` come from the ranking.
         """
         for n, passage in enumerate(ranked):
             self._take(passage, scores.get(passage.id, 0.0), is_best=n == 0)
@@ -76,13 +77,13 @@ class Packing:
         if part_of is None and request.k is not None and len(self.places) >= request.k:
             self.over_k += 1
             return
-        # With its citation and its note's name where they are still to be printed.
+        # Include the citation and the note's header unless already printed.
         tokens = passage.tokens + (JOINER_TOKENS if part_of else 0)
         rendered = tokens + (0 if passage.note_id in self._notes else self.headers.get(passage.note_id, 0))
         if part_of is None:
             rendered += citation_tokens(passage) + self.marks.get(passage.id, 0)
         used = self.rendered_tokens + rendered if request.rendered else self.tokens + tokens
-        # Nothing much worse stands in the place of what did not fit, nor a heading, which answers nothing.
+        # Do not fill the room of what did not fit with something much worse, or with a heading, which answers nothing.
         is_worse = score < self._least_score or (passage.section < 0 and self.over_budget)
         if request.budget_tokens is not None and (used > request.budget_tokens or is_worse):
             self.over_budget += 1
@@ -90,11 +91,11 @@ class Packing:
                 self.best_needs = rendered if request.rendered else tokens
             self._least_score = max(self._least_score, FILL_SHARE * score if score > 0 else self._least_score)
             return
-        # What it says: its words in order without articles, marks and a fact's keys. Nothing looser: one number, name
-        # or `not` more makes it another statement.
+        # Compare words in order, without articles, marks and a fact's keys. Nothing looser: one more number, name or
+        # `not` makes it another statement.
         text = terms.body(without_citation(passage.text), passage.kind not in ("note", PAGE)).casefold()
         if passage.kind == PAGE:
-            text = text.partition(" — [")[0]  # where it was told from
+            text = text.partition(" — [")[0]  # without its citation
         words = _words_of(text) or (text,)
         named = (passage.note_id if self._each_note else None, *words)
         is_worn = self._times[words] >= MOST_TIMES
@@ -115,16 +116,16 @@ class Packing:
 
 
 def citation_tokens(passage: Candidate) -> int:
-    """The most that `L123 ` before each line, its line end and escapes for control characters cost.
+    """Return the most tokens that `L123 ` before each line, its line end and escaped control characters cost.
 
-    cl100k_base makes one token of three digits; `L`, the space and the line end are one each at the most.
+    cl100k_base makes one token of three digits; `L`, the space and the line end are at most one each.
     """
     lines = sum(3 + (len(str(n)) + 2) // 3 for n in range(passage.start_line, passage.end_line + 1))
     return lines + ESCAPE_TOKENS * len(CONTROL.findall(passage.text))
 
 
 def said(text: str) -> tuple[str, ...]:
-    """What a line says, whatever its mark, kind and keys: its words in order without articles."""
+    """Return a line's words in order, without its mark, kind, keys and articles."""
     return _words_of(terms.body(text, True))
 
 
@@ -133,9 +134,9 @@ def _words_of(text: str) -> tuple[str, ...]:
 
 
 def content(place: list[Candidate], line: str | None) -> tuple[str, bool]:
-    """The text of one place and whether it is only part of its line; parts stand in the line's order.
+    """Return the text of one place, parts in line order, and whether it is only part of its line.
 
-    `line` is the whole line where the place is parts of one: neighbouring parts are joined as the line has them.
+    `line` is the whole line if the place consists of parts; adjacent parts keep the line's own gap.
     """
     if line is None or place[0].from_char is None:
         return place[0].text, False
@@ -152,7 +153,7 @@ def content(place: list[Candidate], line: str | None) -> tuple[str, bool]:
     return joined, joined.strip() != line.strip()
 
 
-# --- pages and what they were told from ------------------------------------------------------------------------------
+# --- pages and the lines they cite -----------------------------------------------------------------------------------
 
 _CITED = re.compile(
     r"(?:\[\[(?P<wiki>[^\[\]|#]+)(?:#\^(?P<block>[^\[\]|]+))?(?:\|[^\[\]]*)?\]\]"
@@ -163,9 +164,9 @@ _CITED = re.compile(
 def with_sources(
     scores: Mapping[int, float], passages: Mapping[int, Candidate], notes: Mapping[int, NoteInfo]
 ) -> dict[int, float]:
-    """The scores, best first, without the lines of pages that cite others of these passages; those rise instead.
+    """Return the scores, best first, with each page line that cites others of these passages replaced by them.
 
-    A cited line that no longer says what the page says of it is another line by now.
+    The cited lines rise to its score. A cited line that no longer says what the page says has since been changed.
     """
     pages = [passages[i] for i in scores if passages[i].kind == PAGE]
     if not pages:
@@ -191,18 +192,18 @@ def _sources(text: str, by_note: Mapping[str, Iterable[tuple[str, Candidate]]]) 
 
 
 def cites(told: str, path: str, line: int, text: str) -> bool:
-    """Whether a page's line was told from this line of a note, and the note still says it."""
+    """Return whether a page's line cites this line of a note, and the note still says it."""
     for name, block, lines in _citations(told):
         is_named = bool(block) and text.rstrip().endswith(f"^{block}")
         if name in (link_name(path), path.removesuffix(".md"), path) and (is_named or line in lines):
-            from vault_memory.markdown.fact_text import TRACEABLE, traced  # lazy: few answers hold a page's line
+            from vault_memory.markdown.fact_text import TRACEABLE, traced  # lazy: few answers contain a page's line
 
             return traced(told.rpartition(" — ")[0], text) >= TRACEABLE
     return False
 
 
 def _citations(told: str) -> Iterator[tuple[str, str, set[int]]]:
-    """The notes that a page's line cites at its end, with the block id and the lines of each."""
+    """Yield the notes that a page's line cites at its end, each with its block id and lines."""
     before, _, citation = told.rpartition(" — ")
     for cited in _CITED.finditer(citation if before else ""):
         lines = {int(number) for number in re.findall(r"\d+", cited["lines"] or "")}

@@ -1,4 +1,4 @@
-"""Reads lines of one note as the file holds them now, never outside the vault: the `get` command."""
+"""Reads current lines of one note, never outside the vault: the `get` command."""
 
 import re
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ MAX_CHARS = 10_000
 class Excerpt:
     """Lines `start_line`..`end_line` of a note; a missing note is empty and `not_found`.
 
-    `line_cut` says that what is truncated ends within `end_line`, a line too long to be shown whole. The note has so
-    many `lines`; `origins` says who each of those shown is from, only to an asker with scopes.
+    `line_cut` means that the truncated text ends inside `end_line`, a line too long to show whole. `lines` is the
+    note's number of lines; `origins` says who each line shown is from, only for a caller with scopes.
     """
 
     path: str
@@ -35,11 +35,11 @@ class Excerpt:
     lines: int = 0
     origins: tuple[str, ...] = ()
     missing_section: str = ""
-    """The heading or block that was asked for, where the note has none: then this is of the whole note."""
+    """The requested heading or block if the note has no such section; the excerpt is then from the whole note."""
 
 
 class OpenScopes(NamedTuple):
-    """What an asker may see: the scopes that are open (all where there are none), in a vault with these folders."""
+    """What a caller may see: the open scopes (none means all), in a vault with these folders."""
 
     scopes: tuple[str, ...] = ()
     folders: Folders = ()
@@ -56,13 +56,12 @@ def read(
     max_tokens: int | None = None,
     opened: OpenScopes = EVERYTHING,
 ) -> Excerpt:
-    """Read a note's `lines` (1-based, both ends included; None is the last), at most 10,000 characters unless told.
+    """Read a note's `lines` (1-based, inclusive; None is the last), up to 10,000 characters or `max_tokens`.
 
-    Behind the path may stand `#Heading` or `#^block`: then that section's, with the lines counted as in the note.
+    `#Heading` or `#^block` after the path limits it to that section, with lines counted as in the note.
 
-    Lines that are out of scope are empty, or as if they were not there at the end, and nobody is told of them: a count
-    would say that there is something. Where nothing else is, nothing was found; nor is, by somebody with scopes, what
-    the user has excluded.
+    Out-of-scope lines are blanked, or dropped at the end, without notice: a count would reveal that something is
+    there. If nothing else is left, the note is `not_found`; for a caller with scopes so is anything the user excluded.
     Raises RefusedError for a path that leads out of the vault, VaultError for a note that cannot be read.
     """
     missing, section = Excerpt(path, 0, 0, "", not_found=True), ""
@@ -70,7 +69,7 @@ def read(
     if found is None and "#" in path:
         name, _, section = path.partition("#")
         found = vault.locate(name)
-    # Proposals are nobody's yet: an agent is to know none that a tick may make hold everywhere.
+    # Proposals have no scope yet: hide them from agents, since a tick may make one hold everywhere.
     is_hidden = found == vault.layout.proposals or (found is not None and vault.is_left_out(found))
     if found is None or (opened.scopes and is_hidden):
         return missing
@@ -100,7 +99,7 @@ def read(
     wanted = everything[first - 1 : last]
     text = "\n".join(wanted)
     kept = text[:MAX_CHARS] if max_tokens is None else _within_tokens(text, max_tokens)
-    # A cut shows whole lines, unless the very first line is too long.
+    # Cut at a line end, unless the very first line is too long.
     if len(kept) < len(text) and "\n" in kept and text[len(kept)] != "\n":
         kept = kept[: kept.rindex("\n")]
     end = first + kept.count("\n") if wanted else first - 1
@@ -113,9 +112,9 @@ def read(
 
 
 def seen_lines(path: str, data: bytes, opened: OpenScopes) -> list[str]:
-    """The lines with those empty that an asker does not see, up to the last one seen.
+    """Return the lines up to the last one the caller may see, with hidden ones blanked.
 
-    Read from the file, as it is to be shown: the index may know an older one.
+    Scopes are read from the given bytes, which will be shown: the index may know an older version.
     """
     lines = decoded_lines(data)[0]
     if not opened.scopes:
@@ -132,7 +131,7 @@ def _seen(lines: Sequence[str], standing: Sequence[LineAccess], scopes: tuple[st
 
 
 def _within_tokens(text: str, max_tokens: int) -> str:
-    """The longest beginning of `text` that holds at most that many tokens, to within a few characters."""
+    """Return the longest prefix of `text` with at most that many tokens, to within a few characters."""
     from vault_memory.text.tokens import count
 
     low, high = 0, min(len(text), max_tokens * 16)
@@ -145,7 +144,7 @@ def _within_tokens(text: str, max_tokens: int) -> str:
 
 
 def parse_span(path: str, lines: str | None) -> tuple[str, tuple[int, int | None] | None]:
-    """The note and the lines (1-based, both ends included, None is the last) that PATH, PATH#L12 or A:B name."""
+    """Parse PATH, PATH#L12 or A:B into the note and its lines (1-based, inclusive, None is the last)."""
     cited = re.fullmatch(r"(.*)#L(\d{1,9})(?:-L?(\d{1,9}))?", path, re.DOTALL)
     if lines is None and not cited:
         return path, None
@@ -162,7 +161,7 @@ def parse_span(path: str, lines: str | None) -> tuple[str, tuple[int, int | None
 
 
 def check_lines(lines: object) -> None:
-    """Raise UsageError unless these are two numbers from 1, the second not smaller or None; None means all lines."""
+    """Raise UsageError unless `lines` is None or (first, last), with first ≥ 1 and last ≥ first or None."""
     if lines is None:
         return
     match lines:

@@ -1,4 +1,4 @@
-"""Names of entities: exact first, then alias, never by guess."""
+"""Resolves names of entities: by exact name first, then by alias, never by similarity."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -10,20 +10,20 @@ from vault_memory.store.view import View
 
 
 class Names:
-    """The names of all entities in one index: slugs that mean the same, and what they are called.
+    """The names of all entities in one index: which slugs mean the same entity, and how each is displayed.
 
-    A note's title, file name and aliases name it as those of an entity's page do, which comes first.
+    A note is named by its title, file name and aliases, as an entity's page is; the page takes precedence.
     """
 
     def __init__(self, store: View) -> None:
         self._store = store
         self._spelled: dict[str, str | None] = {}
         self._notes: dict[str, list[str]] = {}
-        self._same: dict[str, list[tuple[str, str]]] = {}  # path of a note → the names that mean it alone
+        self._same: dict[str, list[tuple[str, str]]] = {}  # path of a note → the names that mean only it
         self._known_as: dict[str, str] = {}  # path of a note → the slug it is known by
         rows = note_queries.page_names(store)
         self.pages = {_own(path): path for path, *_ in reversed(rows)}
-        """The path of each entity's page, by its slug; the first where two pages share a name."""
+        """Slug → path of each entity's page; the first path if two pages share a name."""
         self._own: dict[str, str] = {}  # own slug → page slug
         self._aliases: dict[str, list[str]] = defaultdict(list)  # alias slug → page slugs
         self._names: dict[str, list[str]] = defaultdict(list)  # page slug → all its names, file name first
@@ -43,14 +43,14 @@ class Names:
 
     @property
     def claimed(self) -> dict[str, list[str]]:
-        """The aliases that several pages claim, each with these: it means none of them, and nobody else either."""
+        """The aliases claimed by several pages, each with those pages: such an alias resolves to nothing."""
         several = {slug: dict.fromkeys(pages) for slug, pages in self._aliases.items() if slug not in self._own}
         return {s: [self.pages[page] for page in several[s]] for s in sorted(several) if len(several[s]) > 1}
 
     def canonical(self, name: str) -> str:
-        """The slug an entity is known by: its page's if it has one, else its note's, else the name's own.
+        """Return an entity's canonical slug: its page's if it has one, else its note's, else the name's own.
 
-        A note is known by its file name, unless facts mention only another name of it (a README's alias Anna).
+        A note is known by its file name, unless facts mention it only by another name (a README's alias Anna).
         """
         found = entities.resolve(name, self._own, self._aliases)
         if not found and (path := self._joining(name)):
@@ -62,12 +62,12 @@ class Names:
     def _most_telling(self, path: str) -> str:
         own = _own(path)
         if self._joining(own) == path and note_queries.is_mentioned(self._store, own):
-            return own  # mostly so, and the other names need not be read
+            return own  # the usual case: no need to read the other names
         slugs = [slug for _, slug in self._joined(path)]
         return next((slug for slug in slugs if note_queries.is_mentioned(self._store, slug)), slugs[0])
 
     def _joining(self, name: str) -> str:
-        """The path of the note that joins a name to its others; "" where several have that file name, or a page it."""
+        """Return the path of the note whose names include this one; "" if ambiguous, or if an entity's page has it."""
         if entities.resolve(name, self._own, self._aliases):
             return ""
         paths, slug = self.notes(name), entities.slug(name)
@@ -75,7 +75,7 @@ class Names:
         return files[0] if len(files) == 1 else ""
 
     def _joined(self, path: str) -> list[tuple[str, str]]:
-        """(name, slug) of each name that means this note alone, its file name first; none for no note."""
+        """Return (name, slug) of each name that means only this note, its file name first; [] for an empty path."""
         if path and path not in self._same:
             names = note_queries.names_of_note(self._store, path)
             alone = [each for each in names if self._joining(each[1]) == path]
@@ -83,11 +83,11 @@ class Names:
         return self._same[path] if path else []
 
     def note(self, name: str) -> str:
-        """The path of the one note that a name means which no entity's page has; "" for none, or several aliases."""
+        """Return the path of the note a name means; "" if none, if several have it as an alias, or if a page has it."""
         return next(iter(self.notes(name)), "")
 
     def notes(self, name: str) -> list[str]:
-        """That note, and others of that file name or title: a link means a file name first, the nearest to the root."""
+        """Return that note and others with the name: file names before titles, as for a link, then nearest the root."""
         slug = entities.slug(name)
         if not slug or slug in self._own or entities.is_day(slug):
             return []
@@ -96,10 +96,10 @@ class Names:
         return self._notes[slug]
 
     def called(self, runs: Mapping[str, bool], words: Sequence[str]) -> dict[int, float]:
-        """The ids of the notes whose whole name is one of some runs of words, each with the share of `words` in it.
+        """Return the notes whose whole name is one of these runs of words: id → share of `words` in that name.
 
-        None of a name within another ("Well Made" in "Well Made 145"); a single word (False) only if no dictionary has
-        it. Of several notes of one name that which a link means.
+        A name within a longer one is ignored ("Well Made" in "Well Made 145"), and so is a single word (False) unless
+        it is in no dictionary. Of several notes with one name, the one a link would open is returned.
         """
         notes = {(name, path): i for name, path, i in note_queries.notes_called(self._store, runs)}
         names = {name for name, _ in notes if runs[name] or builtin().word_length(name) is None}
@@ -110,32 +110,32 @@ class Names:
         return {note: shares[name] for name, note in ids.items() if note is not None}
 
     def page(self, slug: str) -> str | None:
-        """The path of an entity's page, else of the note it is."""
+        """Return the path of an entity's page, or else of the note with that name."""
         return self.pages.get(slug) or self.note(slug) or None
 
     def slugs(self, name: str) -> list[str]:
-        """Every slug that means the same entity, its own first."""
+        """Return every slug that means the same entity, the canonical one first."""
         canonical = self.canonical(name)
         same = [slug for _, slug in self._joined(self._joining(canonical))]
         return list(dict.fromkeys((canonical, entities.slug(name), *self._slugs.get(canonical, ()), *same)))
 
     def forms(self, name: str) -> list[str]:
-        """The texts an entity is called by, for finding it in plain text."""
+        """Return the spellings of an entity's names, for finding it in plain text."""
         canonical = self.canonical(name)
         own = [form for form, _ in self._joined(self._joining(canonical))]
         return list(dict.fromkeys((*self._names.get(canonical, ()), *own, name)))
 
     def shown(self, slug: str) -> str | None:
-        """What an entity is called: its page's or note's file name, else its most frequent spelling, if any."""
+        """Return an entity's display name: its page's or note's file name, else its most frequent spelling, if any."""
         path = self.page(slug)
         if path and _own(path) == slug:
             return entities.link_name(path)
-        if slug not in self._spelled:  # it counts every mention
+        if slug not in self._spelled:  # the query counts every mention
             self._spelled[slug] = note_queries.spelling(self._store, slug)
         return self._spelled[slug] or (entities.link_name(path) if path else None)
 
     def near(self, name: str) -> list[str]:
-        """Names that look alike, for a suggestion: never used to resolve."""
+        """Return similar names as suggestions: never used to resolve."""
         import difflib
 
         known = note_queries.spellings(self._store)
@@ -148,6 +148,6 @@ def _own(path: str) -> str:
 
 
 def _meant(slug: str, found: Sequence[tuple[str, int]]) -> list[str]:
-    """The notes that a name means, of (path, whether it is its own): all whose own it is, else whose alone it is."""
+    """Pick the notes a name means from (path, is own name): all whose own name it is, else the only note it aliases."""
     own = [path for path, is_own in found if is_own] or [path for path, _ in found if len(found) == 1]
     return sorted(own, key=lambda path: _own(path) != slug)

@@ -1,8 +1,8 @@
-"""Ranks as other programs do: `weighted`, `classic` and `rrf`. Pure.
+"""Ranks by the formulas common in other programs: the presets `weighted`, `classic` and `rrf`. Pure.
 
-`tuned` (ranking.py) is the default and better at every measured point; these stay selectable to compare with, and are
-held to hand-computed values. DESIGN.md §7 and §8. None of them spreads words to the lines around a passage (its vector
-is made with them). What scores alike keeps the order of the candidates.
+`tuned` (ranking.py) is the default and better on every measure; these stay selectable for comparison and are tested
+against hand-computed values. See DESIGN.md §7 and §8. None of them credits a passage with words of its neighbours (its
+vector includes them anyway). Ties keep the order of the candidates.
 """
 
 import math
@@ -13,7 +13,7 @@ from vault_memory.search.decay import BETA, Life, half_life
 
 VECTOR, WORDS = 0.7, 0.3
 EXACT, EXACT_SHARE = 0.75, 0.92
-"""A passage that words find this surely keeps this share of their score, whatever its meaning says."""
+"""A passage with at least this lexical score keeps at least this share of it, whatever its cosine."""
 
 RRF_K = 60
 """Reciprocal rank fusion after Cormack, Clarke & Büttcher 2009."""
@@ -23,17 +23,17 @@ MMR_LAMBDA = 0.7
 """Maximal marginal relevance after Carbonell & Goldstein 1998."""
 
 JUDGED, OWN = 0.6, 0.4
-"""How much the judgement of a second model (rerank.py) and the score before it count."""
+"""Weights of a second model's judgement (rerank.py) and of the score before it."""
 
 ANCHOR_CHARS = 500
 IMPORTANCE_BASE = 0.7
 
 Steps = dict[int, dict[str, float]]
-"""By passage, best first: each step of its score; the last value of `score` counts."""
+"""By passage, best first: each step of its score, ending in `score`."""
 
 
 def score(found: Candidates, lives: Mapping[int, Life], judged: Mapping[int, float] | None = None) -> tuple[Steps, int]:
-    """What makes each score by the request's preset (not `tuned`), best first; and how many a threshold dropped.
+    """Return the steps of each score under the request's preset (not `tuned`), and how many a threshold dropped.
 
     `judged` is for `classic`: the scores of a second model.
     """
@@ -44,7 +44,7 @@ def score(found: Candidates, lives: Mapping[int, Life], judged: Mapping[int, flo
 
 
 def weighted(found: Candidates, limit: int) -> Steps:
-    """0.7·vector + 0.3·BM25, and at least 0.92·BM25 where that is ≥ 0.75: an exact hit is not outvoted."""
+    """0.7·vector + 0.3·BM25, but at least 0.92·BM25 if BM25 is ≥ 0.75, so that an exact hit is not outvoted."""
     words, near = lanes(found, limit)
     steps: Steps = {}
     for i in found.passages:
@@ -70,8 +70,8 @@ def classic(
 ) -> tuple[Steps, int]:
     """The original pipeline: minimum → rerank → recency → importance → length → hard minimum → MMR → limit.
 
-    `judged` holds scores 0..1 of a second model for the best that MIN_SCORE leaves; they count 0.6. What the two minima
-    drop is counted, since a hit by keywords alone is often among it.
+    `judged` contains a second model's scores, 0..1, for the best passages above MIN_SCORE; they count 0.6. What the two
+    minima drop is counted, since it often includes hits by keywords alone.
     """
     steps = weighted(found, limit)
     for passage_id, step in steps.items():
@@ -82,11 +82,11 @@ def classic(
                 step["score"] = JUDGED * model + OWN * step["score"]
             tier = (life.tier if life else None) or "working"
             step["recency"] = 1.0
-            if life and life.age_days:  # the original form, exp(-λ·d^β), has its half at HL for β = 1 only
+            if life and life.age_days:  # the original form, exp(-λ·d^β): one half at HL only for β = 1
                 loss = math.log(2) / half_life(life.importance)
                 step["recency"] = max(LEAST_RECENCY, math.exp(-loss * life.age_days ** BETA[tier]))
             step["importance"] = IMPORTANCE_BASE + (1 - IMPORTANCE_BASE) * (life.importance if life else 0.5)
-            # 1 up to 500 characters, then less with the logarithm.
+            # 1 up to 500 characters, then falling with the logarithm.
             chars = len(found.passages[passage_id].text)
             step["length"] = 1 / (1 + 0.5 * math.log2(max(chars / ANCHOR_CHARS, 1.0)))
             step["score"] *= step["recency"] * step["importance"] * step["length"]
@@ -100,10 +100,7 @@ def classic(
 
 
 def lanes(found: Candidates, limit: int) -> tuple[dict[int, float], dict[int, float]]:
-    """The best of both lanes: BM25 over the best one's and cosines, both 0..1; what neither holds is no candidate.
-
-    Each lane may bring max(20, 2·limit) candidates.
-    """
+    """Return the best max(20, 2·limit) of each lane: BM25 relative to the best, and cosines, both 0..1."""
     words = _best({i: found.lexical[i] for i in found.passages if i in found.lexical}, limit)
     best = max(words.values(), default=0.0) or 1.0
     plain = {i: c for i, p in found.passages.items() if (c := found.cosine.get(i, 0.0)) > 0 and p.section >= 0}
@@ -111,7 +108,7 @@ def lanes(found: Candidates, limit: int) -> tuple[dict[int, float], dict[int, fl
 
 
 def mmr(scores: Mapping[int, float], stems: Mapping[int, Sequence[str]], limit: int) -> list[int]:
-    """Choose `limit` ids, each time the best λ·score - (1-λ)·likeness to the likest chosen; likeness is Jaccard's."""
+    """Choose `limit` ids greedily by λ·score - (1-λ)·(highest Jaccard similarity to one already chosen)."""
     left = {i: frozenset(stems.get(i, ())) for i in _best(scores, limit)}
     likest = dict.fromkeys(left, 0.0)
     chosen: list[int] = []

@@ -1,6 +1,6 @@
-"""Reads the options of a recall, whoever sends them: the command line, a batch line, a client of the daemon.
+"""Parses and checks the options of a recall from the command line, a batch line or a daemon client.
 
-Whatever is wrong with them is one UsageError. One mapping of long option names to values in, one Request out.
+Takes one mapping of long option names to values and returns one Request; any mistake raises UsageError.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ OPTIONS = (
     "preset", "task", "explain", "all",
 )  # fmt: skip
 FIRST_YEAR, LAST_YEAR = 1000, 9000
-"""Nearer to the ends of the calendar, the local day or "last year" may lie beyond them."""
+"""Years accepted for `now`: nearer the ends of the calendar, the local day or "last year" may lie beyond them."""
 
 LARGEST_COUNT = 10**9
 
@@ -30,7 +30,7 @@ DATE_HELP = 'A date is 2025-11-27, 2025-11, 30d (30 days ago), yesterday, "last 
 def build(values: Mapping[str, Any], config: Config, rendered: bool = False, self_contained: bool = False) -> Request:
     """Make a Request from option values; absent or None means the default. Raises UsageError naming what is wrong.
 
-    `rendered` and `self_contained` (see Request) are no options: who hands the answer on decides.
+    `rendered` and `self_contained` (see Request) are not options: the calling code sets them.
     """
     given = {key.replace("_", "-"): value for key, value in values.items() if value is not None}
     unknown = sorted(set(given) - set(OPTIONS))
@@ -67,7 +67,7 @@ def build(values: Mapping[str, Any], config: Config, rendered: bool = False, sel
 
 
 def option_days(text: str, key: str, today: date) -> Span:
-    """The days that a date option names, raises UsageError."""
+    """Return the days that a date option names; raises UsageError for anything else."""
     from vault_memory.text import date_finder  # lazy: most requests name no day
 
     span = date_finder.parse_option(text, today)
@@ -77,7 +77,7 @@ def option_days(text: str, key: str, today: date) -> Span:
 
 
 def moment(value: object) -> datetime:
-    """A time from a date or date-time text (local without a zone), a date meaning its end; None is now. Aware UTC."""
+    """Parse a date (its end) or date-time, local if it has no zone, into aware UTC; None is now. Raises UsageError."""
     if value is None:
         return datetime.now(UTC)
     try:
@@ -92,7 +92,7 @@ def moment(value: object) -> datetime:
 
 
 def kind(text: str) -> str:
-    """The kind a letter or a word stands for; raises UsageError for any other."""
+    """Return the kind that a letter or word stands for; raises UsageError for any other."""
     from vault_memory.markdown import facts
 
     found = facts.KINDS.get(text.upper(), text.casefold())
@@ -102,9 +102,9 @@ def kind(text: str) -> str:
 
 
 def count(given: Mapping[str, Any], key: str) -> int | None:
-    """A parameter that is a whole number above 0, None where it is absent; raises UsageError for anything else.
+    """Return a parameter that is a positive whole number, None if absent; raises UsageError for anything else.
 
-    One too large for SQLite means the same as the largest that is not.
+    Larger numbers are capped at LARGEST_COUNT, which SQLite can take.
     """
     value = given.get(key)
     if value is None:
@@ -115,7 +115,7 @@ def count(given: Mapping[str, Any], key: str) -> int | None:
 
 
 def texts(given: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    """A parameter that is one text or several; none where it is absent. Raises UsageError for anything else."""
+    """Return a parameter that is one text or several, () if absent; raises UsageError for anything else."""
     value = given.get(key)
     if value is None:
         return ()
@@ -128,7 +128,7 @@ def texts(given: Mapping[str, Any], key: str) -> tuple[str, ...]:
 
 
 def flag(given: Mapping[str, Any], key: str) -> bool:
-    """A parameter that is true or false, False where it is absent; raises UsageError for anything else."""
+    """Return a boolean parameter, False if absent; raises UsageError for anything else."""
     value = given.get(key, False)
     if not isinstance(value, bool):
         raise UsageError(f"`{key}` must be true or false.", "Leave it out for false.")
@@ -136,12 +136,12 @@ def flag(given: Mapping[str, Any], key: str) -> bool:
 
 
 def scopes(given: Mapping[str, Any]) -> tuple[str, ...]:
-    """The scopes that a `scope` parameter opens; none where it is absent: then all are open."""
+    """Return the scopes that a `scope` parameter opens; () if absent, which opens all."""
     return tuple(normal_scope(text) for text in texts(given, "scope"))
 
 
 def choice(given: Mapping[str, Any], key: str, choices: tuple[str, ...], default: str) -> str:
-    """A parameter that is one of some words; raises UsageError for any other."""
+    """Return a parameter that must be one of `choices`; raises UsageError for any other."""
     value = given.get(key, default)
     if value not in choices:
         raise UsageError(f"`{value}` is not a {key}.", f"Choose from {', '.join(choices)}.")

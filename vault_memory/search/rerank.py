@@ -1,8 +1,8 @@
-"""Lets a configured chat model judge the best passages; its judgement counts 0.6 of their order.
+"""Reranks the best passages by the judgement of a configured chat model, which counts 0.6 of their score.
 
-It comes after the ranking and its age; in `classic` it stands inside the pipeline, before age. What was superseded
-stays behind its successor, whatever the model says. All or nothing: a late, partial or malformed judgement changes no
-place at all, and the answer says so. Passages are handed over as data in a JSON document, apart from the instructions.
+It runs after ranking and age; in `classic`, inside the pipeline, before age. Superseded facts stay behind their
+successors whatever the model says. All or nothing: a late, partial or malformed judgement changes nothing, and the
+answer says so. Passages are sent as data in a JSON document, separate from the instructions.
 """
 
 import json
@@ -20,7 +20,7 @@ from vault_memory.search.answer import Request
 from vault_memory.search.ranking import Ranking, by_preset
 
 LIMIT, SHOWN_CHARACTERS = 8, 600
-"""Results assumed where only a budget bounds the answer; and so much of a passage is shown, to keep a deadline."""
+"""Results assumed if only a budget limits the answer; and how much of a passage is sent, so as to meet the deadline."""
 
 INSTRUCTIONS = (
     "You judge how well notes answer a question. You get a JSON document with the question and numbered notes."
@@ -31,7 +31,7 @@ INSTRUCTIONS = (
 
 
 class Reranker:
-    """The model that the settings name for it."""
+    """The model configured for reranking."""
 
     def __init__(self, config: Config) -> None:
         self._seconds, to = config.rerank_deadline_seconds, rerank_endpoint(config, os.environ)
@@ -39,13 +39,13 @@ class Reranker:
         self._cool_down = CoolDown()
 
     def reordered(self, request: Request, ordered: Ranking) -> Ranking:
-        """Judge the best 2·k passages and order them anew; the others stay below them, as they were.
+        """Judge the best 2·k passages and reorder them; the others stay below them, in their order.
 
-        Raises RemoteError, having changed nothing, when the judgement is late or cannot be used.
+        Raises RemoteError, having changed nothing, if the judgement is late or unusable.
         """
         is_inside, found = request.preset == "classic", ordered.candidates
         best = list(ordered.scores)
-        if is_inside:  # what the first minimum leaves
+        if is_inside:  # those above the first minimum
             fused = presets.weighted(found, request.wanted)
             best = [i for i, step in fused.items() if step["score"] >= presets.MIN_SCORE]
         best = best[: 2 * (request.k or LIMIT)]
@@ -68,16 +68,16 @@ class Reranker:
         return again._replace(steps=steps)
 
     def check(self) -> None:
-        """Whether server and model are there; raises RemoteError."""
+        """Raise RemoteError unless the server answers and has the model."""
         self._server.find_model()
 
     def close(self) -> None:
-        """Let the connection go."""
+        """Close the connection."""
         self._server.close()
 
 
 def messages(question: str, texts: Sequence[str]) -> tuple[list[dict[str, str]], dict[str, Any]]:
-    """What the model is asked, instructions apart from the data; and the JSON schema of its answer."""
+    """Return the messages to the model, instructions separate from data, and the JSON schema of its answer."""
     notes = [{"n": n, "text": text[:SHOWN_CHARACTERS]} for n, text in enumerate(texts, 1)]
     data = json.dumps({"question": question, "notes": notes}, ensure_ascii=False)
     one = {
@@ -91,12 +91,12 @@ def messages(question: str, texts: Sequence[str]) -> tuple[list[dict[str, str]],
 
 
 def judgements(reply: str, count: int, where: str) -> list[float]:
-    """The relevance of notes 1..`count` in order; raises RemoteError unless each has exactly one within 0..1."""
+    """Return the relevance of notes 1..`count` in order; raises RemoteError unless each has exactly one in 0..1."""
     try:
         pairs = [(row["n"], row["relevance"]) for row in json.loads(reply)["notes"]]
-        # By type: `true` counts as a number for Python.
+        # Compare types exactly: in Python `true` is an int.
         numbers = [(n, value) for n, value in pairs if type(n) is int and type(value) in (int, float)]
-        given = {n: float(value) for n, value in numbers if 0 <= value <= 1}  # neither is NaN
+        given = {n: float(value) for n, value in numbers if 0 <= value <= 1}  # excludes NaN
     except (ValueError, TypeError, LookupError, RecursionError):
         raise RemoteError(f"{where} gave a judgement that cannot be read", "Use another model.") from None
     if sorted(given) != list(range(1, count + 1)) or len(pairs) != count:
@@ -105,9 +105,9 @@ def judgements(reply: str, count: int, where: str) -> list[float]:
 
 
 def blended(scores: Mapping[int, float], judged: Mapping[int, float]) -> dict[int, float]:
-    """All scores, best first: those judged get 0.4 · their own, scaled to 0..1 among them, + 0.6 · their judgement.
+    """Return all scores, best first; a judged one becomes 0.4 · its own, scaled to 0..1 among them, + 0.6 · judgement.
 
-    The sum is scaled back to where they were, so that none falls below a passage that was not judged.
+    The sum is scaled back to their original range, so that none falls below a passage that was not judged.
     """
     own = [scores[i] for i in judged]
     low, span = min(own), max(own) - min(own)

@@ -1,4 +1,4 @@
-"""Answers questions from one vault's index: opened once for many, repaired when damaged, noted in the journal."""
+"""Answers questions from one vault's index: opens it once for many, repairs it if damaged, records recalls."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 def prepare_for_questions(store: Store) -> None:
-    """Work out for an index that has just grown or shrunk much what questions would else have to wait for."""
+    """Precompute for an index that has just grown or shrunk much what questions would otherwise wait for."""
     from vault_memory.search.relevance_gate import keep_least
 
     keep_least(store)
 
 
 class Searcher:
-    """Answers questions from the index file it is given; one thread at a time."""
+    """Answers questions from an index file; one thread at a time."""
 
     def __init__(self, index_file: IndexFile) -> None:
         self._index = index_file
@@ -41,7 +41,7 @@ class Searcher:
     ) -> Iterator[Answer]:
         """Answer questions one after the other from one opened index.
 
-        `keep` notes them in the journal, by the clock, if they may be noted (see Request).
+        `keep` records them in the journal, at the real time, if they may be (see `Request.is_noted`).
         """
         waiting = iter(requests)
         asked = next(waiting, None)
@@ -51,7 +51,7 @@ class Searcher:
             try:
                 with closing(self), self._index.reading(progress) as (store, freshness):
                     for request in chain((asked,), waiting):
-                        asked = request  # after an error it is asked again
+                        asked = request  # asked again after a repair
                         answer = self.engine(store).answer(request)
                         if keep and request.is_noted:
                             cited = [journal.CitedPassage(result.source, result.key) for result in answer.results]
@@ -67,7 +67,7 @@ class Searcher:
                 repaired = (("index", f"the index was damaged ({error}) and has been rebuilt"),)
 
     def engine(self, store: Store) -> "Recall":
-        """What answers questions from an open index; as long as that stays open, with all it has learnt of it."""
+        """Return the Recall for an open index, kept with its caches as long as that stays open."""
         from vault_memory.search.recall import Recall
 
         if self._engine is None or self._engine[0] is not store:
@@ -75,7 +75,7 @@ class Searcher:
         return self._engine[1]
 
     def engine_without_models(self, store: Store, may_ask: bool) -> "Recall":
-        """The same without a reranker, and without any model's server where nothing may be waited for."""
+        """Return a Recall without a reranker, and without the remote embedder unless `may_ask`."""
         if not (self.remote or self.reranker):
             return self.engine(store)
         from vault_memory.search.recall import Recall
@@ -84,7 +84,7 @@ class Searcher:
 
     @cached_property
     def remote(self) -> "RemoteEmbedder | None":
-        """The embedder that the settings name besides the builtin one; kept, so that it knows who did not answer."""
+        """The configured embedder, if not the builtin one; cached so that it remembers failures."""
         if self._index.config.embedding_provider == "builtin":
             return None
         from vault_memory.embedding.configured_embedder import RemoteEmbedder
@@ -93,7 +93,7 @@ class Searcher:
 
     @cached_property
     def reranker(self) -> "Reranker | None":
-        """The model that the settings name for a second look at the best passages."""
+        """The configured reranker, if any."""
         if self._index.config.rerank_provider == "off":
             return None
         from vault_memory.search.rerank import Reranker
@@ -101,16 +101,16 @@ class Searcher:
         return Reranker(self._index.config)
 
     def close(self) -> None:
-        """Close the connections to models' servers."""
+        """Close the connections to model servers."""
         for model in (self.remote, self.reranker):
             if model:
                 model.close()
 
     def backfill(self, progress: "Progress | None" = None) -> "BackfillReport | None":
-        """Make the configured embedder's missing vectors.
+        """Compute the configured embedder's missing vectors.
 
-        None when only the builtin embedder is configured. A server that fails is reported in the result, not raised;
-        what was made is kept, and the next call goes on from there.
+        None if only the builtin embedder is configured or there is no usable index. A server failure is reported in
+        the result, not raised; vectors already made are kept, and the next call continues from there.
         """
         if not self.remote or not self._index.path.exists() or self._index.unusable():
             return None
@@ -119,7 +119,7 @@ class Searcher:
         path = self._index.path
         with Store.opened(path) as store, ExitStack() as alone:
             backfill = Backfill(store, self.remote, partial(locations.writer_lock, path, LOCK_SECONDS))
-            try:  # one at a time: two would ask for the same vectors
+            try:  # one at a time: two would request the same vectors
                 alone.enter_context(locations.writer_lock(path.with_name("backfill"), 0))
             except BusyError:
                 return backfill.elsewhere()

@@ -1,6 +1,6 @@
-"""Which fact took the place of which, and which settled the matter that other lines only name.
+"""Finds which facts supersede which, and the fact that settles a matter other lines only mention.
 
-The claims of facts lie in the index; who is meant by a name, and what was known by a day, is decided when asked.
+The index stores the facts' claims; whom a name means, and what was known by a day, is decided at query time.
 """
 
 import re
@@ -19,27 +19,27 @@ from vault_memory.text.terms import quoted
 
 
 class Successor(NamedTuple):
-    """The fact that took another's place."""
+    """The fact that superseded another."""
 
     id: int
     source: str
     """Its citation: `path#L12` or `path#L12-L14`."""
     header_tokens: int
     instead_of: str = ""
-    """What the older claimed, in words: who asks for that very thing wants the older."""
+    """The value the older fact claimed, in words: a question for that value wants the older fact."""
 
 
 def superseded(
     store: View, names: Names, ids: Iterable[int], today: date, filters: Filters, by_each_other: bool = False
 ) -> dict[int, Successor]:
-    """Which of these passages were superseded by what was written by `today` (or by the filters' days).
+    """Return the successor of each of these passages superseded by something written by `today` or the filters' days.
 
-    `by_each_other` leaves all others out, as if they were not there. What came from outside takes the place of nothing
-    that anybody here wrote: a web page retires no fact.
+    `by_each_other` considers only these passages. A fact of untrusted origin never supersedes a trusted one: a web page
+    retires no fact.
     """
     given = set(ids)
     asked = note_queries.claimed_slots(store, given)
-    # The facts with a block id, under the slots by which others may name them, from anywhere and in their own notes.
+    # Facts with a block id, under the slots others may cite them by: from any note, and from within their own.
     named: list[note_queries.ClaimRow] = [
         (key, "", slot, "", STATES, 1, day, since, path, line, origin)
         for key, block_id, day, since, path, line, origin in note_queries.facts_with_block_ids(store, given)
@@ -56,7 +56,7 @@ def superseded(
     notes = {path: number for number, path in enumerate(sorted({str(row[8]) for row in rows}))}
     told = [_dated(names, row, notes) for row in rows]
     if filters.as_of or filters.until:
-        # Nobody knows whether what has no day was written by then.
+        # An undated fact cannot be known to have been written by then.
         told = [one if one.day else one._replace(since=date.max.toordinal()) for one in told]
     if by_each_other:
         told = [one for one in told if one.key in given]
@@ -94,27 +94,27 @@ def _dated(names: Names, row: note_queries.ClaimRow, notes: Mapping[str, int]) -
 
 
 def _is_one(subject: str) -> bool:
-    """Whether somebody is meant, by any of their names; several heads are only the very same ones."""
+    """Whether a subject is one entity, known by any of its names; a group ("&") matches only itself."""
     return bool(subject) and "&" not in subject
 
 
 # --- threads -------------------------------------------------------------------------------------------------------
 
 BEST_LINES, FIRST_LINES = 8, 3
-"""What two of so many of the best lines name, and one of the first, is what the question is about."""
+"""The question is about what two of the BEST_LINES name, one of them among the FIRST_LINES."""
 
 MOST_FACTS = 50
-"""What more passages name than this is no thread but the subject of the vault."""
+"""An identifier in more passages than this is no thread but the subject of the vault."""
 
 _IDENTIFIER = re.compile(r"(?<![\w-])(?=[\w.-]*\d)[^\W\d_]\w*(?:[-.]\w+)*")
-"""A word that begins with a letter and holds a digit: `HO-212`, `tern-2`, `BN-2025-4471`."""
+"""A word that begins with a letter and contains a digit: `HO-212`, `tern-2`, `BN-2025-4471`."""
 
 
 def leading_facts(best: Sequence[Candidate], finder: Finder, today: date) -> dict[Candidate, int]:
-    """For what the best lines name, the fact that weighs more than they do, with the first of them that names it.
+    """Return, for identifiers that the best lines share, the fact more important than those lines → the first of them.
 
-    Who asks why something happened uses the words of the trouble, and finds the guesses, which use them too; what
-    settled the matter has words of its own, and shares only an identifier with them: a ticket, a machine, a case.
+    A question why something happened uses the words of the problem, and so do the guesses it finds; the fact that
+    settled the matter has words of its own and shares only an identifier with them: a ticket, a machine, a case.
     """
     naming: dict[str, list[Candidate]] = defaultdict(list)
     for passage in best:
