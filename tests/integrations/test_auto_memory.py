@@ -213,6 +213,53 @@ def test_uninstall_gives_back_what_install_put_into_your_settings(
     assert (file.read_text() if file.exists() else None) == before
 
 
+def as_recorded_before(home: Home, added: dict[str, object]) -> Path:
+    """Replace the record of your settings by the one that the version before this one kept."""
+    installed = home.folder / "data/vault-memory/installed"
+    (record,) = (file for file in installed.iterdir() if b"config.toml" in file.read_bytes())
+    kept = json.loads(record.read_text())
+    record.unlink()
+    former = installed / "user-settings.json"
+    former.write_text(json.dumps(kept | {"written": "", "whose": kept.pop("installs"), "added": added}))
+    return former
+
+
+@pytest.mark.parametrize("before", [None, "", MINE, f'{MINE}[sessions]\ntools = ["openclaw"]\n'])
+@pytest.mark.parametrize("order", [("claude-code", "opencode"), ("opencode", "claude-code")])
+@pytest.mark.parametrize("is_edited", [False, True])
+def test_uninstall_gives_back_what_an_earlier_version_put_into_your_settings(
+    home: Home, before: str | None, order: tuple[str, str], is_edited: bool
+) -> None:
+    file = home.folder / ".config/vault-memory/config.toml"
+    if before is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(before)
+    home.done("install", "claude-code", "--sessions")
+    home.done("install", "opencode", "--sessions")
+    record = as_recorded_before(home, {"sessions.tools": ["claude-code"], "capture.vault": str(home.vault)})
+    if is_edited:
+        file.write_text(file.read_text() + "# mine too\n")
+    home.done("uninstall", order[0])
+    tools = tomllib.loads(file.read_text())["sessions"]["tools"]
+    assert order[1] in tools and order[0] not in tools
+    home.done("uninstall", order[1])
+    assert not record.exists()
+    if is_edited:
+        assert order[1] not in file.read_text() and "# mine too" in file.read_text()
+    else:
+        assert (file.read_text() if file.exists() else None) == before
+
+
+def test_an_install_after_one_of_an_earlier_version_goes_out_with_it(home: Home) -> None:
+    file = home.put(".config/vault-memory/config.toml", MINE.encode())
+    home.done("install", "claude-code", "--sessions")
+    as_recorded_before(home, {"sessions.tools": ["claude-code"], "capture.vault": str(home.vault)})
+    home.done("install", "opencode", "--sessions")
+    home.done("uninstall", "claude-code")
+    home.done("uninstall", "opencode")
+    assert file.read_text() == MINE
+
+
 def test_uninstall_takes_out_the_agent_alone_where_you_changed_the_file(home: Home) -> None:
     home.done("install", "claude-code", "--sessions")
     file = home.folder / ".config/vault-memory/config.toml"

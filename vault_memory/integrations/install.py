@@ -200,14 +200,19 @@ class Installer:
 
     def _record_file(self, file: Path) -> Path:
         name = hashlib.sha256(os.fsencode(file)).hexdigest()[:24]
-        return Path(startup.user_folder("data", self.environ)) / "installed" / f"{name}.json"
+        record = Path(startup.user_folder("data", self.environ)) / "installed" / f"{name}.json"
+        former = record.with_name("user-settings.json")  # earlier versions' name for that of the user's own settings
+        is_former = file == Path(os.path.realpath(_user_settings(self.environ))) and former.exists()
+        return former if is_former and not record.exists() else record
 
     def _record(self, file: Path) -> InstallRecord:
         """Return the record of a file that an install changed; if missing or damaged, that of a file with `{}`."""
         try:
             kept = json.loads(self._record_file(file).read_bytes())
-            folders, installs = (tuple(kept.get(name, ())) for name in ("folders", "installs"))
-            return InstallRecord(kept["before"], str(kept.get("written", "")), folders, installs)
+            folders, installs = tuple(kept.get("folders", ())), tuple(kept.get("installs") or kept.get("whose", ()))
+            before, added = kept["before"], kept.get("added")  # `whose` and `added` are an earlier version's
+            written = _hash_of_former(before, installs, added) if added else str(kept.get("written", ""))
+            return InstallRecord(before, written, folders, installs)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return InstallRecord(_EMPTY)
 
@@ -261,6 +266,18 @@ def add_setting(text: str, name: str, value: bool | str | list[str]) -> str:
         line = f"{key} = {_written(wanted)}"
         raise RefusedError(f"`{name}` cannot be added to your settings.", f"Write `{line}` into [{table}] yourself.")
     return found
+
+
+def _hash_of_former(before: str | None, installs: Iterable[str], added: SettingValues) -> str:
+    """Return the hash of the user's settings as an earlier version wrote them, "" if that cannot be known."""
+    text = before or ""
+    with contextlib.suppress(RefusedError):
+        for install in installs:
+            text = add_setting(text, "sessions.tools", [install.partition(" ")[0]])
+        for name, value in added.items():
+            text = text if name == "sessions.tools" else add_setting(text, name, value)
+        return _hash(text.encode("utf-8"))
+    return ""
 
 
 def _drop_item(text: str, name: str, item: str) -> str:
