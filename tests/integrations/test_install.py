@@ -299,13 +299,15 @@ def test_what_a_user_added_to_our_server_stays(home: Home, agent: str) -> None:
     document = json.loads(file.read_text())
     added = {"env": {"A": "secret"}, "timeout": 99, "disabled": True, "alwaysAllow": ["memory_search"]}
     document[holder]["vault-memory"] |= added
+    if agent == "opencode":
+        document[holder]["vault-memory"]["enabled"] = False
     file.write_text(json.dumps(document))
     assert home.done("install", agent) == "Nothing to do.\n"
     other = fill(home.folder / "other", {"b.md": "# B\n"})
     home.done("install", agent, vault=other)
     found = json.loads(file.read_text())[holder]["vault-memory"]
     assert {name: found[name] for name in added} == added and str(other) in json.dumps(found)
-    assert str(home.vault) not in json.dumps(found)
+    assert found.get("enabled", False) is False and str(home.vault) not in json.dumps(found)
     ended = home.run("uninstall", agent)
     names = ", ".join(f"{holder}.vault-memory.{name}" for name in added)
     assert f"This removed what you had added there: {names}" in ended.stderr and "secret" not in ended.stderr
@@ -318,14 +320,16 @@ def test_what_a_user_added_to_our_hooks_stays(home: Home) -> None:
     file = home.folder / SETTINGS
     document = json.loads(file.read_text())
     document["hooks"]["SessionStart"][0]["matcher"] = "startup"
-    document["hooks"]["SessionStart"][0]["hooks"][0]["statusMessage"] = "remembering"
+    document["hooks"]["SessionStart"][0]["hooks"][0] |= {"timeout": 60, "statusMessage": "remembering"}
+    document["hooks"]["Stop"][0]["hooks"][0]["timeout"] = 1
     file.write_text(json.dumps(document, indent=1))
     other = fill(home.folder / "other", {"b.md": "# B\n"})
     home.done("install", "claude-code", vault=other)
     hooks = json.loads(file.read_text())["hooks"]
     (group,) = hooks["SessionStart"]
     assert group["matcher"] == "startup" and str(other) in group["hooks"][0]["command"]
-    assert group["hooks"][0]["statusMessage"] == "remembering"
+    assert (group["hooks"][0]["timeout"], group["hooks"][0]["statusMessage"]) == (60, "remembering")
+    assert hooks["Stop"][0]["hooks"][0]["timeout"] == 10  # it would come before the hook's own deadline
     ended = home.run("uninstall", "claude-code")
     assert "hooks.SessionStart.matcher" in ended.stderr and "hooks.SessionStart.statusMessage" in ended.stderr
     assert not file.exists()

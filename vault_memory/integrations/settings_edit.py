@@ -181,13 +181,15 @@ class Entry(NamedTuple):
     """An object of ours: the member `key` of the object at `path`, or (no key) a hook in a group of the array there.
 
     A string instead of an object replaces an existing value, which is restored when ours is removed.
-    `words` returns the command line of a value that is ours, and an empty sequence for any other.
+    `words` returns the command line of a value that is ours, and an empty sequence for any other. `keeps` tells which
+    members (name, value) of an existing entry are not updated.
     """
 
     path: tuple[str, ...]
     value: Mapping[str, Any] | str
     words: Callable[[Any], Sequence[str]]
     key: str | None = None
+    keeps: Callable[[str, Any], bool] = lambda name, value: False
 
     @property
     def label(self) -> str:
@@ -291,9 +293,11 @@ def _insert_entry(document: Document, entry: Entry) -> str:
 
 
 def _renew(document: Document, spot: Spot, value: Mapping[str, Any]) -> str:
-    """Return the text with our members updated; members that the owner added stay."""
-    renewed = spot.node.value | value
-    return document.text if renewed == spot.node.value else document.replace(spot.node, renewed)
+    """Return the text with our members updated; members that the owner added, or that the entry `keeps`, stay."""
+    present = spot.node.value
+    kept = {name: present[name] for name in present if spot.entry.keeps(name, present[name])}
+    renewed = present | value | kept
+    return document.text if renewed == present else document.replace(spot.node, renewed)
 
 
 def take(text: str, entries: Sequence[Entry], before: str) -> str:

@@ -144,14 +144,18 @@ def _claude_code(place: InstallPlace, program: Program) -> InstallTarget:
 
 
 def _hooks(program: Program) -> list[Entry]:
-    """Return the entries for Claude Code's hooks."""
+    """Return the entries for Claude Code's hooks; a timeout that the owner set is kept unless it is too short."""
+
+    def keeps(name: str, value: Any) -> bool:  # noqa: ANN401 - settings can hold anything
+        return name == "timeout" and isinstance(value, int | float) and value >= program.hook_seconds
+
     wait = int(program.hook_seconds) + TIMEOUT_MARGIN_SECONDS
     made = []
     for event in CLAUDE_CODE_EVENTS:
         words = (*program.words, "hook", "claude-code", event)
         line = subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
         value = {"type": "command", "command": line, "timeout": wait}
-        made.append(Entry(("hooks", event), value, _hook_words))
+        made.append(Entry(("hooks", event), value, _hook_words, keeps=keeps))
     return made
 
 
@@ -190,7 +194,7 @@ def _skill(folder: Path) -> Script:
 
 
 def _server(holder: str, value: Mapping[str, Any]) -> Entry:
-    return Entry((holder,), value, _server_words, key=NAME)
+    return Entry((holder,), value, _server_words, key=NAME, keeps=lambda name, _: name == "enabled")
 
 
 def _server_words(value: Any) -> list[Any]:  # noqa: ANN401 - settings can hold anything
