@@ -96,6 +96,7 @@ def test_notes_that_are_there_already_are_copied_and_none_is_overwritten(home: H
     home.put(f"{source}/MEMORY.md", NOTE.encode())
     home.put(f"{source}/topics/release.md", b"Tuesdays only.\n")
     home.put(f"{source}/state.json", b"{}")
+    home.put(f"{source}/transcript.md", b"long\n" * 300_000)
     (home.folder / source / "link.md").symlink_to(home.vault / "a.md")
     there = fill(home.vault, {"agents/claude-code/project/MEMORY.md": "mine\n"}) / "agents/claude-code/project"
     before = home.files()

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vault_memory.markdown.frontmatter import says_property
 from vault_memory.markdown.links import block_id, links, tags
 from vault_memory.markdown.note import BLANK, TEXT, Heading, Note, decoded_lines, heading_path, speaker
 from vault_memory.markdown.parse import parse
@@ -352,3 +353,14 @@ def test_owned_blocks(rows: list[str], blocks: list[tuple[int, int, str]], probl
 )
 def test_who_speaks(text: str, found: str) -> None:
     assert speaker(text) == found
+
+
+@pytest.mark.parametrize(
+    ("properties", "says"),
+    [
+        ("author: Forster", True), ('director:\n  - "[[Ridley Scott]]"', True), ("url: https://x.example/a", True),
+        ("aliases: [A, B]", False), ("aliases:\n  - https://x.example/a", False), ("author:\nmaker: []", False),
+    ],
+)  # fmt: skip
+def test_properties_say_something_that_the_file_does_not(properties: str, says: bool) -> None:
+    assert says_property(properties) is says

@@ -26,8 +26,12 @@ def test_a_note_has_its_title_day_kind_and_writer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("title", "text"), [("", "x"), (" \n", "x"), ("../", "x"), ("x", " "), ("x", "x" * 100_001), ("x", "<!-- open")]
-)
+    ("title", "text"),
+    [
+        ("", "x"), (" \n", "x"), ("../", "x"), ("x", " "), ("x", "x" * 100_001), ("x", "<!-- open"),
+        ("x", "<!-- memory:begin facts -->\n- Ours?\n<!-- memory:end facts sha=1a -->"),
+    ],
+)  # fmt: skip
 def test_what_makes_no_note_is_refused(title: str, text: str) -> None:
     with pytest.raises(UsageError):
         check(NewNote(title, text))

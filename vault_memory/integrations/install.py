@@ -417,7 +417,8 @@ def copies(source: Path, target: Path) -> list[FileChange]:
     found = []
     for file in sorted(source.rglob("*.md")):
         copy = target / file.relative_to(source)
-        if file.is_file() and not file.is_symlink() and not os.path.lexists(copy):
+        is_note = file.is_file() and not file.is_symlink() and file.stat().st_size <= LARGEST_NOTE_BYTES
+        if is_note and not os.path.lexists(copy):
             found.append(FileChange(copy, None, startup.read_regular(file, LARGEST_NOTE_BYTES)))
     return found
 

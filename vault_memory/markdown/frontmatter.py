@@ -92,13 +92,14 @@ def _misplaced(path: str, lines: list[str], problems: list[Problem]) -> Mapping[
     if not lines or lines[first].strip() != "---":
         return {}
     end = next((i for i in range(first + 1, len(lines)) if lines[i].strip() == "---"), first)
-    found = [match[1] for line in lines[first + 1 : end] if (match := _PROPERTY.match(line)) and guarded(match[1])]
+    found = [match[1] for line in lines[first + 1 : end] if (match := _KEY.match(line)) and guarded(match[1])]
     if found:
         problems.append(Problem(path, first + 1, "properties are read only where --- is the very first line"))
     return {guarded(name): "unreadable" for name in found}
 
 
-_PROPERTY = re.compile(r"[ \t]*([^:]{1,40}):")
+_KEY = re.compile(r"[ \t]*([^:]{1,40}):")
+"""The key of a line that may be a property, indented or not."""
 
 
 def _unreadable(block: str) -> Mapping[str, object]:

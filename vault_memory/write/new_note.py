@@ -58,10 +58,11 @@ def check(filing: NewNote) -> None:
         raise UsageError("There is nothing to store.", "Give the note's text.")
     if len(filing.text) > MAX_NOTE_CHARS:
         raise UsageError(f"The text is longer than {MAX_NOTE_CHARS:,} characters.", "Store what matters of it.")
-    if parse("x.md", filing.text.encode("utf-8", "replace")).problems:
+    parsed = parse("x.md", filing.text.encode("utf-8", "replace"))
+    if parsed.problems or parsed.owned:
         raise UsageError(
-            "The text has an open comment, fence or block marker.",
-            "Close or leave out <!--, %% and ``` that stand alone.",
+            "The text has an open comment or fence, or a marker of generated blocks.",
+            "Close or leave out <!--, %% and ``` that stand alone, and leave out `memory:` markers.",
         )
 
 
