@@ -1,7 +1,7 @@
 """Installs and removes the daemon as a service of systemd or launchd, or as a line for cron, from a template.
 
 The daemon also does the nightly work, so files that earlier versions installed for it are removed. A path with a
-character that is special in one of the formats is refused. Only files made here are replaced or deleted.
+double quote, a backslash or a control character is refused. Only files made here are replaced or deleted.
 """
 
 import contextlib
@@ -95,8 +95,11 @@ def folder(kind: str, environ: Mapping[str, str]) -> Path:
 
 def _systemd(job: ServiceTarget) -> dict[str, str]:
     lines = (f'Environment="{name}={value}"\n' for name, value in job.environment)
-    watch = " ".join(f'"{word}"' for word in job.command)
-    return {"vault": str(job.vault), "watch": watch, "environment": "".join(lines)}
+    # systemd replaces variables in the arguments, but not in the program's path; `%` is special everywhere.
+    words = (job.command[0], *(word.replace("$", "$$") for word in job.command[1:]))
+    watch = " ".join(f'"{word}"' for word in words)
+    values = {"vault": str(job.vault), "watch": watch, "environment": "".join(lines)}
+    return {name: value.replace("%", "%%") for name, value in values.items()}
 
 
 def _launchd(job: ServiceTarget) -> dict[str, str]:
@@ -110,18 +113,16 @@ def _launchd(job: ServiceTarget) -> dict[str, str]:
 def cron(job: ServiceTarget) -> str:
     """Return the line for a crontab, with a comment."""
     _refuse_odd(job)
-    words = "".join(f"{name}={shlex.quote(value)} " for name, value in job.environment)
-    values = {"vault": str(job.vault), "environment": words, "watch": shlex.join(job.command)}
-    return fill_template("service/daemon.cron", values)
+    words = "".join(f"{name}={shlex.quote(value)} " for name, value in job.environment).replace("%", "\\%")
+    watch = shlex.join(job.command).replace("%", "\\%")  # cron would end the command at a plain `%`
+    return fill_template("service/daemon.cron", {"vault": str(job.vault), "environment": words, "watch": watch})
 
 
 def _refuse_odd(job: ServiceTarget) -> None:
-    """Raise UsageError for a path with a character that is special in one of the formats."""
+    """Raise UsageError for a path with a character that not every format can express in a simple way."""
     for text in (*job.command, *(value for _, value in job.environment)):
-        if re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff\"\\%$]", text):
-            what = (
-                f"A service cannot name this path, for its quotes, %, $, backslashes or control characters: {text!a}."
-            )
+        if re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff\"\\]", text):
+            what = f"A service cannot name this path, for its quotes, backslashes or control characters: {text!a}."
             raise UsageError(what, "Install it, or move the vault, to a path without such characters.")
 
 
