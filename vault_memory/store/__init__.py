@@ -1,1 +1,1 @@
-"""The SQLite index, and the only place that speaks SQL: schema, rows, candidates, journal, usage."""
+"""Stores the SQLite index, and is the only package that uses SQL: schema, rows, queries, vectors; also the journal."""

@@ -1,7 +1,7 @@
-"""The digest of an index's content: equal for an incremental index and a rebuild of the same notes.
+"""Computes a digest of an index's content, equal for an incremental index and a rebuild of the same notes.
 
-It covers content, lines, facts, links and days, and the words that can be found; not row ids, generations, file times
-or vector bytes (law 1). Words and vectors may be missing from an index whose rows are all there: these are gaps.
+It covers content, lines, facts, links, days and searchable words; not row ids, generations, file times or vector bytes
+(law 1). Rows whose words or vectors are missing from the index are reported as gaps.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ _QUERIES = (
 
 
 def digest(store: Store) -> str:
-    """64 hex digits of SHA-256 over every derived row and word, in an order that does not depend on how they came."""
+    """Return 64 hex digits of SHA-256 over every derived row and word, independent of the order of indexing."""
     total = hashlib.sha256(repr(gaps(store)).encode())
     queries = list(_QUERIES)
     for table in ("passage_fts", "note_fts"):
@@ -50,7 +50,7 @@ def digest(store: Store) -> str:
 
 
 def damage(store: Store) -> str:
-    """What SQLite, FTS5 and this program find wrong in an index, or ""; what cannot be read at all is raised."""
+    """Return what SQLite, FTS5 and this program find wrong in an index, or ""; raises if it cannot be read at all."""
     verdict = str(store.one("PRAGMA integrity_check"))
     for table in ("passage_fts", "note_fts"):
         store.connection.execute(f"INSERT INTO {table}({table}) VALUES('integrity-check')")
@@ -66,6 +66,6 @@ _GAPS = (
 
 
 def gaps(store: Store) -> list[str]:
-    """What rows lack that is needed to find them: nothing in an index that is whole."""
+    """Return descriptions of missing search data (words, vectors, bit codes); empty for an intact index."""
     counted = [(int(store.one(sql)), noun, lacks) for noun, lacks, sql in _GAPS]
     return [f"{count:,} {noun}{'' if count == 1 else 's'} without {lacks}" for count, noun, lacks in counted if count]

@@ -1,9 +1,9 @@
-"""Vectors in an index: which text a passage has, which vectors are there, which wait to be made.
+"""Stores vectors in an index: the text embedded for each passage, the vectors present, and those still to be made.
 
-The builtin vectors are the passage's own (`passage.embedding_id`). Those of a configured embedder are found by the
-hash of their text and put on passages by `placed`; every space uses the same texts, so one hash finds them all.
-A vector is kept while any passage has its text, whichever embedder is configured now: going back costs nothing.
-A text without a usable vector gets the zero vector until a rebuild: it is near to nothing and not asked for again.
+A passage refers to its builtin vector directly (`passage.embedding_id`). A configured embedder's vectors are found by
+the hash of their text and assigned to passages in `placed`; every space embeds the same texts, so one hash serves all.
+A vector is kept while any passage has its text, whichever embedder is configured now: switching back costs nothing.
+A text without a usable vector gets the zero vector until a rebuild: it is near nothing and not requested again.
 """
 
 import importlib.machinery
@@ -24,13 +24,13 @@ from vault_memory.text import terms
 BUILTIN = "builtin/"
 
 SLICE = 512
-"""Passages read or placed at a time."""
+"""Passages read or given vectors at a time."""
 
 PROBE_KEY = "probe:"
-"""Before an embedder's name, what `meta` keeps to know its model again: its vector of a known text."""
+"""Prefix of the `meta` key, before an embedder's name, of its vector for a known text, to detect a changed model."""
 
 PassageText = tuple[int, int, str]
-"""The id of a passage, and what is embedded for it with its hash: (id, hash, text)."""
+"""(passage id, hash of the embedded text, embedded text)."""
 
 
 class Space(NamedTuple):
@@ -51,8 +51,8 @@ class Space(NamedTuple):
 
 
 def all_spaces(store: IndexConnection) -> dict[str, Space]:
-    """Every space of this index by name, the builtin one among them."""
-    # A damaged index, which `carry_over` may read, holds anything.
+    """Return every space of this index by name, including the builtin one."""
+    # A damaged index, which `carry_over` may read, can contain anything.
     sql = (
         "SELECT id, name, dimensions FROM embedder"
         " WHERE typeof(name) = 'text' AND typeof(dimensions) = 'integer' AND dimensions > 0 ORDER BY id"
@@ -61,24 +61,24 @@ def all_spaces(store: IndexConnection) -> dict[str, Space]:
 
 
 def configured_spaces(store: IndexConnection) -> list[Space]:
-    """The spaces of embedders that are or were configured."""
+    """Return the spaces of embedders that are or were configured."""
     return [space for space in all_spaces(store).values() if not space.is_builtin]
 
 
 def make_space(store: Store, name: str, dimensions: int) -> Space:
-    """The space of that name, made where it is new. Inside a transaction."""
+    """Return the space of that name, created if new. Inside a transaction."""
     store.connection.execute("INSERT OR IGNORE INTO embedder(name, dimensions) VALUES(?, ?)", (name, dimensions))
     return Space(int(store.one("SELECT id FROM embedder WHERE name = ?", name)), name, dimensions)
 
 
 def count_vectors(view: View, space: Space) -> int:
-    """How many vectors a space holds; of a configured embedder those that are of use."""
+    """Count the vectors in a space; for a configured embedder only the usable ones."""
     usable = "" if space.is_builtin else " AND vector <> zeroblob(length(vector))"
     return int(view.one(f"SELECT count(*) FROM embedding WHERE embedder = ?{usable}", space.id))
 
 
 def count_placed(store: View, space: Space) -> tuple[int, int]:
-    """How many passages have a vector in a space, and how many a text that its embedder has no usable vector for."""
+    """Count the passages that have a vector in a space, and those whose text its embedder has no usable vector for."""
     if space.is_builtin:
         return int(store.one("SELECT count(*) FROM passage WHERE embedding_id IS NOT NULL")), 0
     without = int(
@@ -92,7 +92,7 @@ def count_placed(store: View, space: Space) -> tuple[int, int]:
 
 
 def vector_version() -> str:
-    """The versions of sqlite-vec and SQLite; raises IndexUnusableError where they do not work together."""
+    """Return the versions of sqlite-vec and SQLite; raises IndexUnusableError if they do not work together."""
     try:
         with closing(apsw.Connection(":memory:")) as connection:
             load_vector_functions(IndexConnection(connection))
@@ -102,9 +102,9 @@ def vector_version() -> str:
 
 
 def load_vector_functions(store: IndexConnection) -> None:
-    """Load sqlite-vec, which compares vectors; raises IndexUnusableError when it is not installed.
+    """Load sqlite-vec, which compares vectors; raises IndexUnusableError if it is not installed or fails to load.
 
-    The package's own import pulls in numpy (150 ms), so its library is found by path and loaded directly.
+    Importing the package pulls in numpy (150 ms), so its library is found by path and loaded directly.
     """
     spec = importlib.machinery.PathFinder.find_spec("sqlite_vec")
     if spec is None or not spec.submodule_search_locations:
@@ -124,9 +124,9 @@ def load_vector_functions(store: IndexConnection) -> None:
 
 
 def passage_texts(store: Store, first: int, last: int) -> list[PassageText]:
-    """What is embedded for the passages `first`..`last`: their own text, then those beside them in their section.
+    """Return what is embedded for passages `first`..`last`: their own text, then their neighbours' in the section.
 
-    What a model does not read to its end is then cut in the neighbours. A heading stands alone.
+    In that order, a model that truncates its input cuts the neighbours. A heading is embedded alone.
     """
     sql = "SELECT id, note_id, section, kind, text FROM passage WHERE id BETWEEN ? AND ? ORDER BY id"
     rows = {row[0]: row for row in store.rows(sql, first - 1, last + 1)}
@@ -146,7 +146,7 @@ def _body(kind: int, text: str) -> str:
 
 
 def waiting_texts(store: Store, space: Space | None) -> Iterator[PassageText]:
-    """The texts of passages that have no vector in a space yet, newest note first; nothing is held open between two."""
+    """Yield the texts of passages without a vector in a space, newest note first; no query stays open between two."""
     number = space.id if space else 0
     done = "SELECT passage_id FROM placed WHERE embedder = ?1 AND passage_id BETWEEN {0} AND {1}"
     sql = (
@@ -161,11 +161,11 @@ def waiting_texts(store: Store, space: Space | None) -> Iterator[PassageText]:
             yield from [text for text in passage_texts(store, start, end) if text[0] not in known]
 
 
-# --- vectors in ------------------------------------------------------------------------------------------------------
+# --- storing vectors -------------------------------------------------------------------------------------------------
 
 
 def embedding_ids(store: Store, space: Space, keys: Iterable[int]) -> dict[int, int]:
-    """The embeddings of those of these texts, given by their hashes, that have one in a space."""
+    """Return text hash → embedding id for those of these text hashes that have one in a space."""
     sql = (
         "SELECT e.text_hash, e.id FROM json_each(?) j"
         " CROSS JOIN embedding e ON e.embedder = ? AND e.text_hash = j.value"
@@ -174,10 +174,7 @@ def embedding_ids(store: Store, space: Space, keys: Iterable[int]) -> dict[int, 
 
 
 def add_vectors(store: Store, space: Space, vectors: Iterable[tuple[int, bytes]]) -> dict[int, int]:
-    """Store those of these vectors, by the hashes of their texts, that are not there yet; returns their embeddings.
-
-    Inside a transaction.
-    """
+    """Store the new ones among these (text hash, vector); returns their embedding ids by hash. Inside a transaction."""
     fresh = dict(vectors)
     for key in embedding_ids(store, space, fresh):
         del fresh[key]
@@ -190,7 +187,7 @@ def add_vectors(store: Store, space: Space, vectors: Iterable[tuple[int, bytes]]
 
 
 def place_passages(store: Store, ids: Iterable[int]) -> None:
-    """Give these passages the vectors that are there for their texts, in every space. Inside a transaction."""
+    """Assign to these passages the stored vectors of their texts, in every space. Inside a transaction."""
     sql = (
         "INSERT OR IGNORE INTO placed SELECT r.id, j.value ->> 0, e.id FROM json_each(?) j CROSS JOIN embedder r"
         " CROSS JOIN embedding e ON e.embedder = r.id AND e.text_hash = j.value ->> 1"
@@ -205,18 +202,19 @@ def place_passages(store: Store, ids: Iterable[int]) -> None:
 
 
 def place_note(store: Store, note_id: int) -> None:
-    """Place what is there for a note that was just stored; nothing is embedded. Inside a transaction."""
+    """Assign stored vectors to a note that was just written; embeds nothing. Inside a transaction."""
     first, count = next(store.rows("SELECT first, count FROM note WHERE id = ?", note_id))
     place_passages(store, range(first, first + count))
 
 
-# --- vectors from an older index, and out ----------------------------------------------------------------------------
+# --- carrying vectors over, and deleting them ------------------------------------------------------------------------
 
 
 def carry_over(store: Store, old: Store) -> int:
-    """Take what configured embedders made for texts that are still there from an older index; returns how many.
+    """Copy configured embedders' vectors of texts that still exist from an older index; returns how many.
 
-    The old one may be of another version or damaged: what can be read is taken. Inside a transaction of the new one.
+    The old one may be of another version or damaged: whatever is readable is copied. Inside a transaction of the new
+    one.
     """
     taken = 0
     last = int(store.one("SELECT coalesce(max(id), 0) FROM passage"))
@@ -239,9 +237,9 @@ def carry_over(store: Store, old: Store) -> int:
 
 
 def sweep(store: Store) -> int:
-    """Delete vectors whose text no passage has any more, a slice at a time; returns how many.
+    """Delete vectors whose text no passage has any more, SLICE at a time; returns how many.
 
-    Those of an embedder that is no longer configured stay while their text does.
+    Those of an embedder that is no longer configured stay as long as their text does.
     """
     spaces = configured_spaces(store)
     if not spaces or store.meta("swept") == store.generation:
@@ -263,7 +261,7 @@ def sweep(store: Store) -> int:
 
 
 def drop_space(store: Store, space: Space) -> None:
-    """Forget a space and all its vectors."""
+    """Delete a space and all its vectors."""
     with store.writing():
         for table in ("placed", "embedding_code", "embedding"):
             store.connection.execute(f"DELETE FROM {table} WHERE embedder = ?", (space.id,))

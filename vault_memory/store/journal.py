@@ -1,12 +1,12 @@
-"""The journal: append-only text under `.memory/journal/`, two files per device, one JSON object a line.
+"""Writes and reads the journal: append-only files under `.memory/journal/`, two per device, one JSON object per line.
 
-It notes what no note can hold: recalls that someone asked for, what was only injected (`shown`), and what was forgotten
-or taken back, by its hash alone: forgotten words must not live on here, so those of a captured statement are written
-over with blanks when its fact is forgotten. Two devices never write the same file, so a
-synced vault has no conflicts. A damaged line is passed over and counted.
+It records what notes cannot: recalls, results that were only injected (`shown`), people's verdicts, captured
+statements, and what was forgotten or restored. The latter only by hash, since forgotten words must not survive here;
+when a captured fact is forgotten, its words are overwritten with blanks. No two devices write the same file, so a
+synced vault has no conflicts. Damaged lines are skipped and counted.
 
-The journal is the truth and the index only caches it (law 1): each file is read on from where it was left. Neither the
-order of lines and files matters, nor reading a line twice.
+The journal is the source of truth and the index only caches it (law 1): each file is read from where reading stopped.
+Neither the order of lines and files nor reading a line twice makes a difference.
 """
 
 import hashlib
@@ -26,27 +26,27 @@ from vault_memory.store.view import IndexConnection, Store, text_hash
 from vault_memory.vault import locations, safe_files
 
 TAIL_BYTES = 64
-"""What is compared of the end of the part that was read: a file that was replaced is read anew."""
+"""How many of the last bytes read are compared on the next read: a file that was replaced is read anew."""
 
 MAX_LINE = 1 << 20
-"""So many bytes are read at a time, however long a journal is; a longer line is damaged."""
+"""Bytes read at a time, however long a journal is; a longer line counts as damaged."""
 
 LAST_YEAR = 9000
-"""No clock is right that says a later one, and nothing could ever come after it."""
+"""Events dated later are rejected: the clock was wrong, and no later event could ever override them."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BLOCK_ID = re.compile(r"\s\^[\w-]+\s*$")
 
 
 class CitedPassage(NamedTuple):
-    """A passage as the journal knows it: where it stood, and the hash of its text, which moves with it."""
+    """A passage as the journal records it: where it was, and the hash of its text, which stays valid if it moves."""
 
     source: str
     key: int
 
 
 class Tombstone(NamedTuple):
-    """A passage was forgotten, or taken back (not `stands`); `at` orders these: microseconds since 1970."""
+    """A passage was forgotten (`stands`) or restored; `at`, in microseconds since 1970, orders these events."""
 
     at: int
     stands: bool
@@ -54,15 +54,15 @@ class Tombstone(NamedTuple):
 
 MAX_NAME = 80
 VERDICTS = ("deleted", "refused", "given", "ticked", "removed")
-"""What a person said to what reflect wrote.
+"""A person's verdicts on what reflect wrote.
 
-They deleted the line `name` from the page `about`, refused the proposal `name`, gave the opinion `name` the confidence
-`value` (0..1), ticked the proposal `name`, or removed the page `about` (`value` 0: it is there again). Of what was
-ticked, `about` names its fact and the line of the core, by hashes.
+In this order: they deleted the line `name` from the page `about`, refused the proposal `name`, gave the opinion `name`
+the confidence `value` (0..1), ticked the proposal `name`, or removed the page `about` (`value` 0: it is back). For a
+ticked proposal, `about` names its fact and the line of the core, by hashes.
 """
 
 Mark = tuple[int, bytes, int]
-"""How far a file was read: bytes, the last of them, and how many lines were damaged so far."""
+"""How far a file was read: number of bytes, the last of those bytes, and damaged lines so far."""
 
 UNREAD: Mark = (0, b"", 0)
 
@@ -70,9 +70,9 @@ UNREAD: Mark = (0, b"", 0)
 
 
 def note_recall(root: Path, query: str, now: datetime, passages: Sequence[CitedPassage], event: str = "recall") -> None:
-    """Append one recall, if the vault can be written.
+    """Append one recall, if the vault is writable.
 
-    The event "shown" is what was injected unasked: it counts for nothing, or memory would learn from its own output.
+    The event "shown" records unsolicited results: it counts for nothing, or memory would learn from its own output.
     """
     line = {
         "event": event,
@@ -86,7 +86,7 @@ def note_recall(root: Path, query: str, now: datetime, passages: Sequence[CitedP
 
 
 def note_tombstone(root: Path, passage: CitedPassage, now: datetime) -> None:
-    """Append that a passage was forgotten; raises RefusedError behind a link, VaultError when the system refuses."""
+    """Append that a passage was forgotten; raises RefusedError behind a symlink, VaultError if the system refuses."""
     _note_aloud(root, {"event": "tombstone", **_when(now), "text": digits(passage.key), "source": passage.source})
 
 
@@ -99,9 +99,9 @@ def note_verdicts(
     root: Path, what: str, names: Iterable[str], now: datetime, about: str = "", value: float = 0.0,
     day: date | None = None,
 ) -> None:  # fmt: skip
-    """Append what a person said (see `VERDICTS`); raises like `note_tombstone`.
+    """Append a person's verdicts (see `VERDICTS`); raises like `note_tombstone`.
 
-    `day` is what that day is called where it is not the day of `now`: facts after it count as newer.
+    `day` is the verdict's day if not that of `now`: facts after it count as newer.
     """
     when = {**_when(now), **({"day": day.isoformat()} if day else {})}
     line = {"event": what, **when, "about": about, "names": sorted(names), "value": value}
@@ -110,24 +110,25 @@ def note_verdicts(
 
 
 def note_session(root: Path, what: str, session: str, now: datetime) -> None:
-    """Append what became of an agent's session (`sessions/claude-code/<id>`), where the journal can be written.
+    """Append what became of an agent's session (`sessions/claude-code/<id>`), if the journal is writable.
 
     `what` begins with "session".
     """
-    if (root / locations.MEMORY_FOLDER).is_dir():  # no vault is made of what is only the place of one
+    if (root / locations.MEMORY_FOLDER).is_dir():  # do not turn a folder that is no vault yet into one
         with suppress(OSError, RefusedError):
             _append(root, {"event": what, **_when(now), "source": session[:MAX_NAME]})
 
 
 CAPTURE_EVENTS = ("proposed", "held", "accepted", "declined", "folded")
-"""What became of a statement that capture found: put on the page of proposals, held back for another day, ticked or
-written at once, refused, or folded away after a month."""
+"""What became of a captured statement: put on the proposals page, held back for another day, ticked or written at once,
+refused, or folded away after a month."""
 
 LEFT_OUT, BLANKED = "left out", "blanked"
-"""What capture found and did not keep, without its words; and whose words are gone, for the fact was forgotten."""
+"""A statement that capture found but did not keep, recorded without its words; and one whose words were erased since
+its fact was forgotten."""
 
 _CAPTURES = ".captures.jsonl"
-"""How the file of a device ends that has these, apart from recalls: each capture reads all of them."""
+"""The ending of each device's file for these events, kept apart from recalls because each capture reads all of them."""
 
 _TEXT = re.compile(rb'"text":"((?:[^"\\]|\\.)*)"')
 
@@ -139,7 +140,7 @@ def note_capture(root: Path, what: str, now: datetime, run: str, rows: Iterable[
 
 
 def capture_events(root: Path) -> list[dict[str, Any]]:
-    """All that became of statements, of all devices, in the order of time; what is damaged is passed over."""
+    """Return the CAPTURE_EVENTS of all devices in order of time, skipping damaged lines; blanked texts are empty."""
     found = list(_all_captures(root))
     blanked = {str(event.get("name")) for event in found if event["event"] == BLANKED}
     kept = [event for event in found if event["event"] in CAPTURE_EVENTS]
@@ -149,9 +150,9 @@ def capture_events(root: Path) -> list[dict[str, Any]]:
 
 
 def blank_captured(root: Path, names: Iterable[str] = (), now: datetime = _EPOCH) -> None:
-    """Have the words of these statements gone from the journal, and those that another device had gone.
+    """Erase the words of these statements, and of those other devices blanked, from this device's file.
 
-    Other devices' files are theirs to write: each does this to its own whenever it captures. Raises like
+    Each device erases them from its own file whenever it captures, since only it may write there. Raises like
     `note_tombstone`.
     """
     note_capture(root, BLANKED, now, "", [{"name": name} for name in sorted(names)])
@@ -170,7 +171,7 @@ def blank_captured(root: Path, names: Iterable[str] = (), now: datetime = _EPOCH
 
 
 def other_devices_hold(root: Path, names: Collection[str]) -> bool:
-    """Whether the journals of other devices have words of these statements."""
+    """Return whether other devices' journals still contain words of these statements."""
     own = f"{locations.device_id()}{_CAPTURES}"
     others = (file for name, file in files(root).items() if name.endswith(_CAPTURES) and name != own)
     events = (event for file in others for event in _events(file))
@@ -182,7 +183,7 @@ def _all_captures(root: Path) -> Iterator[dict[str, Any]]:
 
 
 def _events(file: Path) -> Iterator[dict[str, Any]]:
-    """The events of a file; what is damaged is passed over."""
+    """Yield the events of a file, skipping damaged lines."""
     with suppress(OSError), open(file, "rb") as handle:
         for line in handle:
             with suppress(ValueError, RecursionError):
@@ -194,8 +195,8 @@ def _events(file: Path) -> Iterator[dict[str, Any]]:
 class JournalEntry(NamedTuple):
     """One line of a journal: when (ISO, UTC), the device, the event, what it cites or names, and a text if it has one.
 
-    The text is that of a captured statement, `signals` are its gate's, and `why` says why it was left out; no other
-    event keeps words.
+    `text` is a captured statement's, `signals` are its gate's, and `why` says why it was left out; no other event
+    contains words.
     """
 
     at: str
@@ -211,7 +212,7 @@ MAX_ENTRIES = 500
 
 
 def entries(root: Path, days: int) -> list[JournalEntry]:
-    """What the journals of all devices tell of the last so many days, newest first; at most MAX_ENTRIES."""
+    """Return the entries of all devices for the last `days` days, newest first; at most MAX_ENTRIES."""
     first = (date.today() - timedelta(days=max(days, 1) - 1)).isoformat()
     blanked = {str(event.get("name")) for event in _all_captures(root) if event["event"] == BLANKED}
     found: list[JournalEntry] = []
@@ -247,12 +248,12 @@ def _when(now: datetime) -> dict[str, str]:
 
 
 def digits(key: int) -> str:
-    """A passage's hash as the journal writes it: 16 hex digits."""
+    """Format a passage's hash as the journal writes it: 16 hex digits."""
     return f"{key & (1 << 64) - 1:016x}"
 
 
 def _append(root: Path, line: dict[str, Any], ending: str = ".jsonl") -> None:
-    """Append a line to this device's file with that ending; raises RefusedError behind a link, OSError."""
+    """Append a line to this device's file with that ending; raises RefusedError behind a symlink, or OSError."""
     file = locations.place_to_write(root, f"journal/{locations.device_id()}{ending}")
     locations.make_folder(file.parent)
     safe_files.append(file, json.dumps(line, separators=(",", ":")).encode("ascii"))
@@ -262,12 +263,12 @@ def _append(root: Path, line: dict[str, Any], ending: str = ".jsonl") -> None:
 
 
 def passage_key(text: str) -> int:
-    """The hash by which a passage is known wherever it moves: of its words, without a block id (signed 64 bits)."""
+    """Return the hash that identifies a passage wherever it moves: of its words, without a block id (signed 64-bit)."""
     return text_hash(" ".join((_BLOCK_ID.sub("", text) if "^" in text else text).split()))
 
 
 def files(root: Path) -> dict[str, Path]:
-    """Every device's file by name; none where `.memory` leads out of the vault, and no links (law 8)."""
+    """Return every device's files by name; none if `.memory` leads out of the vault, and no symlinks (law 8)."""
     if locations.derived(root, "journal") is None:
         return {}
     found: dict[str, Path] = {}
@@ -279,7 +280,7 @@ def files(root: Path) -> dict[str, Path]:
 
 
 def _is_continued(file: Path, size: int, tail: bytes) -> bool:
-    """Whether a file still begins with what was read of it."""
+    """Return whether a file still has `tail` where reading stopped."""
     with suppress(OSError), open(file, "rb") as handle:
         start = max(size - TAIL_BYTES, 0)
         handle.seek(start)
@@ -288,9 +289,9 @@ def _is_continued(file: Path, size: int, tail: bytes) -> bool:
 
 
 def read(file: Path, mark: Mark = UNREAD) -> Iterator[tuple[dict[str, list[tuple[Any, ...]]], Mark]]:
-    """Yield what whole lines behind `mark` make, rows by table, and the mark behind them; raises OSError.
+    """Yield the rows, by table, of complete lines after `mark`, with the mark after them; raises OSError.
 
-    A last line without its end is left for the next time: it may still be written.
+    An incomplete last line is left for the next time: it may still be being written.
     """
     place, tail, damaged = mark
     with open(file, "rb") as handle:
@@ -313,7 +314,7 @@ def read(file: Path, mark: Mark = UNREAD) -> Iterator[tuple[dict[str, list[tuple
 
 
 def _rows(line: bytes) -> tuple[str, list[tuple[Any, ...]]]:
-    """The table and the rows that a line makes, none where it counts for nothing; any error where it is damaged."""
+    """Return the table and rows for a line, no rows if it counts for nothing; a damaged line raises some error."""
     event = json.loads(line) if line.strip() else {"event": ""}
     what = event["event"]
     if what not in ("recall", "tombstone", "restored", *VERDICTS):
@@ -334,12 +335,12 @@ def _rows(line: bytes) -> tuple[str, list[tuple[Any, ...]]]:
 
 
 def later(now: datetime, at: int | None) -> datetime:
-    """A moment for an event that must come after the one of `at`, whatever the clock of the device that noted that."""
+    """Return a time for an event that must come after the one at `at`, even if that device's clock was ahead."""
     return now if at is None else max(now, _EPOCH + timedelta(microseconds=at + 1))
 
 
 def signed(text: Any) -> int:  # noqa: ANN401
-    """The hash that `digits` wrote; raises ValueError for anything else."""
+    """Parse a hash written by `digits`; raises ValueError for anything else."""
     if not isinstance(text, str) or len(text) != 16:
         raise ValueError("not 16 hex digits")
     return int.from_bytes(bytes.fromhex(text), "big", signed=True)
@@ -361,11 +362,11 @@ _KEEP = {
         " WHERE (excluded.at, excluded.value) > (at, value)"
     ),
 }
-"""How events are kept, by table; a question counts on the first day it was asked, else the latest counts."""
+"""The upsert of each table: a question counts on the first day it was asked; of other events the latest counts."""
 
 
 def is_behind(store: Store, root: Path) -> bool:
-    """Whether a journal has lines that were not read yet, or is no longer what it was; costs a stat a file."""
+    """Return whether a journal file has changed size or vanished since it was read; costs a stat per file."""
     sizes: dict[str, int] = dict(store.rows("SELECT file, size FROM journal"))
     present = files(root)
     for name, file in present.items():
@@ -378,9 +379,9 @@ def is_behind(store: Store, root: Path) -> bool:
 
 
 def read_new_lines(store: Store, root: Path, deadline: float = float("inf")) -> None:
-    """Read what is new in the journals; all of them anew when one vanished or was replaced. In a transaction.
+    """Read new lines of the journals, or all of them anew if one vanished or was replaced. Inside a transaction.
 
-    What is left at the `deadline` (time.monotonic) waits for the next time, and so does a file that cannot be read.
+    What remains at the `deadline` (time.monotonic) waits for the next time, as does an unreadable file.
     """
     present, run = files(root), store.connection.executemany
     marks: dict[str, Mark] = {
@@ -403,10 +404,10 @@ def read_new_lines(store: Store, root: Path, deadline: float = float("inf")) -> 
 
 
 def days_of_use(store: IndexConnection, keys: Iterable[tuple[int, int]], today: int) -> dict[int, tuple[int, ...]]:
-    """The days of use of each passage up to `today`, ascending, by passage id; `keys` yields (id, hash).
+    """Return passage id → its days of use up to `today`, ascending; `keys` yields (id, hash).
 
-    Of each question only the first day counts, and a day counts once: neither a job that asks the same every morning
-    nor an afternoon of many questions makes a memory important.
+    Each question counts only on its first day, and each day counts once: neither a job that asks the same thing every
+    morning nor an afternoon of many questions makes a memory important.
     """
     if store.one("SELECT 1 FROM used LIMIT 1") is None:  # then nothing needs to be hashed
         return {}
@@ -425,18 +426,18 @@ def days_of_use(store: IndexConnection, keys: Iterable[tuple[int, int]], today: 
 
 
 def forgotten(store: IndexConnection) -> dict[int, date]:
-    """The passages that were forgotten and not taken back, by `passage_key` of their text, each with the day."""
+    """Return the passages that were forgotten and not restored: `passage_key` of the text → day."""
     sql = "SELECT passage, day FROM tombstone WHERE stands"
     return {passage: date.fromordinal(day) for passage, day in store.rows(sql)}
 
 
 def last_word(store: IndexConnection, key: int) -> Tombstone | None:
-    """The latest that is known of a passage's being forgotten or taken back; None when it never was."""
+    """Return the latest event of a passage being forgotten or restored; None if there is none."""
     rows = store.rows("SELECT at, stands FROM tombstone WHERE passage = ?", key)
     return next((Tombstone(at, bool(stands)) for at, stands in rows), None)
 
 
 def verdicts(store: IndexConnection, what: str) -> list[tuple[str, str, float, int]]:
-    """(about, name, value, day as an ordinal) of all that people said of one of `VERDICTS`, the latest of each."""
+    """Return (about, name, value, day as an ordinal) of one kind of `VERDICTS`, the latest for each about and name."""
     sql = "SELECT about, name, value, day FROM verdict WHERE what = ? ORDER BY about, name"
     return list(store.rows(sql, what))

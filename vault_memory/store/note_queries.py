@@ -1,4 +1,4 @@
-"""What is asked of the index beside the lanes: facts, names, claims, notes as wholes, figures, what reflect needs."""
+"""Queries the index for all but the search lanes: facts, names, claims, whole notes, statistics, reflect's data."""
 
 import json
 from collections import Counter
@@ -13,18 +13,17 @@ from vault_memory.store.view import IS_NOTE, KINDS, PASSAGES, Candidate, Store, 
 from vault_memory.text.calendar_days import Span
 
 ClaimRow = tuple[int, str, str, str, str, int, str | None, str | None, str, int, str]
-"""Passage, subject, slot, value, how, whole, day, since, path, line and who it is from."""
+"""Passage, subject, slot, value, how, whole, day, since, path, line and origin."""
 
 LocatedPassage = tuple[str, str | None, int, str, Candidate]
-"""Path, day, tokens of the note's header, who it is from, passage."""
+"""Path, day, tokens of the note's header, origin, passage."""
 
 ToldFact = tuple[float | None, float | None, bool, int]
-"""Confidence, importance, whether it tells of a decision, and on how many days the same words were told."""
+"""Confidence, importance, whether it is a decision, and on how many days the same words were stated."""
 
 
 class KnownFact(NamedTuple):
-    """A fact and where it stands; `key` is what the journal knows it by, `by` who it is from, `names` are those of the
-    entities it mentions, as JSON."""
+    """A fact and its place; `key` is its journal hash, `by` its origin, `names` a JSON list of entities it mentions."""
 
     id: int
     path: str
@@ -47,7 +46,7 @@ class KnownFact(NamedTuple):
 
     @property
     def slugs(self) -> frozenset[str]:
-        """Of the entities that it mentions."""
+        """The slugs of the entities it mentions."""
         return frozenset(map(entities.slug, json.loads(self.names)))
 
 
@@ -161,24 +160,24 @@ WHERE name.slug IN (SELECT value FROM json_each(?)) GROUP BY other.slug
 
 
 def told_facts(store: View, ids: Iterable[int], today: date) -> dict[int, ToldFact]:
-    """What is known of each of these facts, told by a day."""
+    """Return the ToldFact of each of these facts, counting the days up to `today`."""
     rows = store.rows(_TOLD_FACTS, json.dumps(list(ids)), today.isoformat())
     return {row[0]: (row[1], row[2], bool(row[3]), row[4]) for row in rows}
 
 
 def facts(store: View, ids: Iterable[int]) -> dict[int, tuple[str | None, float | None]]:
-    """When it occurred (a day, or two with a slash) and its confidence, for those of these passages that are facts."""
+    """Return (when it occurred: a day, or two with a slash; confidence) for those of these passages that are facts."""
     rows = store.rows(_FACTS, json.dumps(list(ids)))
     return {row[0]: (row[1] if row[1] == row[2] else f"{row[1]}/{row[2]}", row[3]) for row in rows}
 
 
 def origins(store: View, ids: Iterable[int]) -> dict[int, str]:
-    """Who those of these passages are from that no person wrote."""
+    """Return the origins of those of these passages that were not written by a person."""
     return dict(store.rows(_ORIGINS, json.dumps(list(ids)), provenance.PERSON))
 
 
 def used_by(store: View, keys: Iterable[tuple[int, int]], day: date) -> set[int]:
-    """Those passages, given with their journal keys, that answered a question by the end of a day."""
+    """Return the passages, given as (id, journal key), that answered a question by the end of a day."""
     return {row[0] for row in store.rows(_USED_BY, json.dumps(list(keys)), day.toordinal())}
 
 
@@ -186,69 +185,69 @@ def used_by(store: View, keys: Iterable[tuple[int, int]], day: date) -> set[int]
 
 
 def page_names(store: View) -> list[tuple[str, str, str, int]]:
-    """(path, slug, name, whether it is the page's own) of each name of an entity's page."""
+    """Return (path, slug, name, whether it is the page's own name) for each name of an entity's page."""
     return list(store.rows(_PAGE_NAMES, *_below(store.layout.entities)))
 
 
 def notes_named(store: View, slug: str) -> list[tuple[str, int]]:
-    """(path, whether the name is its own) of notes with this title, file name or alias; nearest to the root first."""
+    """Return (path, whether it is its own name) of notes with this title, file name or alias; own names first."""
     return list(store.rows(_NOTES_NAMED, slug))
 
 
 def notes_called(store: View, slugs: Iterable[str]) -> list[tuple[str, str, int]]:
-    """(slug, path, id) of each note with one of these titles, file names or aliases."""
+    """Return (slug, path, id) of each note with one of these titles, file names or aliases."""
     return list(store.rows(_NOTES_CALLED, json.dumps(list(slugs))))
 
 
 def names_of_note(store: View, path: str) -> list[tuple[str, str]]:
-    """(name, slug) of each name of a note, its own first."""
+    """Return (name, slug) of each name of a note, its own first."""
     return list(store.rows(_NAMES_OF_NOTE, path))
 
 
 def link_targets(store: View) -> list[tuple[str, int, str | None, str | None]]:
-    """(target as it is written, links to it, first day, last day); a proposal links to nothing yet."""
+    """Return (target as written, links to it, first day, last day); links on the proposals page do not count."""
     return list(store.rows(_LINKED, store.layout.proposals))
 
 
 def lines_linking(store: View, targets: Iterable[str]) -> Iterator[tuple[str, int, str | None, str]]:
-    """(path, line, day, text) of what links to any of these targets and is no fact, newest first."""
+    """Yield (path, line, day, text) of lines that link to any of these targets and are not facts, newest first."""
     for path, line, day, text, at, part in store.rows(_LINKING, json.dumps(list(targets)), store.layout.proposals):
         yield path, line, day, text if part is not None else text.split("\n")[at]
 
 
 def is_mentioned(store: View, slug: str) -> bool:
-    """Whether a fact mentions an entity by this name."""
+    """Return whether a fact mentions an entity by this name."""
     return store.one(_IS_MENTIONED, slug) is not None
 
 
 def spelling(store: View, slug: str) -> str | None:
-    """How an entity is spelled most often where it is mentioned."""
+    """Return an entity's most frequent spelling in mentions."""
     found = store.one(_SPELLING, slug)
     return str(found) if found is not None else None
 
 
 def spellings(store: View) -> dict[str, str]:
-    """Every slug that is mentioned or that a page has, with a spelling."""
+    """Return every slug that is mentioned or names a note, with a spelling."""
     return dict(store.rows(_SPELLINGS))
 
 
 def known_slugs(store: View, slugs: Iterable[str]) -> list[str]:
-    """Those of these slugs that a page has or that are mentioned, in the same order."""
+    """Return those of these slugs that name an entity's page, are an alias or are mentioned, in the same order."""
     return [row[0] for row in store.rows(_KNOWN_SLUGS, json.dumps(list(slugs)), *_below(store.layout.entities))]
 
 
 def mentions(store: View) -> Iterator[tuple[str, int, str | None, str | None]]:
-    """(slug, facts that mention it, first day, last day) of each entity that facts mention."""
+    """Yield (slug, facts that mention it, first day, last day) of each entity that facts mention."""
     return store.rows(_MENTIONS)
 
 
 def facts_about(store: View, slugs: Collection[str] = (), kind: int | None = None, limit: int = -1) -> list[KnownFact]:
-    """The facts, of one kind or of all, that mention any of these entities, else all of them; newest first."""
+    """Return the facts, of one kind or of all, that mention any of these entities (all if none given), newest first."""
     return [KnownFact(*row) for row in store.rows(_FACTS_ABOUT, kind, json.dumps(list(slugs)), limit)]
 
 
 def mentioned_with(store: View, slugs: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """(slug, count) of the entities that facts mention together with any of these."""
+    """Yield (slug, count) of the entities that facts mention together with any of these."""
     return store.rows(_MENTIONED_WITH, json.dumps(list(slugs)))
 
 
@@ -256,22 +255,22 @@ def mentioned_with(store: View, slugs: Iterable[str]) -> Iterator[tuple[str, int
 
 
 def claimed_slots(store: View, ids: Iterable[int]) -> list[tuple[str, str]]:
-    """(subject, slot) of all that these facts claim as a whole."""
+    """Return (subject, slot) of everything these facts claim as a whole."""
     return list(store.rows(_SLOTS, json.dumps(list(ids))))
 
 
 def claims_about(store: View, pairs: Iterable[tuple[str, str]], last: date) -> list[ClaimRow]:
-    """The claims with these (slot, subject) that were written by a day."""
+    """Return the claims with these (slot, subject) pairs in notes dated by `last`, or undated."""
     return list(store.rows(_CLAIMS, json.dumps(sorted(pairs)), last.isoformat()))
 
 
 def facts_with_block_ids(store: View, ids: Iterable[int]) -> Iterator[tuple[Any, ...]]:
-    """(passage, block id, day, since, path, line, origin) of those of these facts that have a block id."""
+    """Yield (passage, block id, day, since, path, line, origin) of those of these facts that have a block id."""
     return store.rows(_NAMED_FACTS, json.dumps(list(ids)))
 
 
 def fact_lines(store: View, paths: Iterable[str]) -> Iterator[tuple[str, int, int]]:
-    """(path, line, passage) of each fact of these notes; each note is read once."""
+    """Yield (path, line, passage) of each fact in these notes."""
     return store.rows(_FACTS_OF_NOTES, json.dumps(sorted(paths)))
 
 
@@ -282,13 +281,13 @@ _TEXT_AT = (
 
 
 def text_at(store: View, path: str, line: int) -> str | None:
-    """What a note says at a line, as it was indexed; None where nothing was."""
+    """Return the indexed passage at a note's line; None if there is none."""
     found = store.one(_TEXT_AT, path, line)
     return str(found) if found is not None else None
 
 
 def citations(store: View, ids: Iterable[int]) -> Iterator[tuple[int, str, int]]:
-    """(passage, `path#L12` or `path#L12-L14`, tokens of the note's header) of each of these."""
+    """Yield (passage, `path#L12` or `path#L12-L14`, tokens of the note's header) of each of these."""
     return store.rows(_CITATIONS, json.dumps(list(ids)))
 
 
@@ -296,7 +295,7 @@ def citations(store: View, ids: Iterable[int]) -> Iterator[tuple[int, str, int]]
 
 
 def same_words(store: View, wording: int) -> list[KnownFact]:
-    """Each fact that says the same in the same words."""
+    """Return the facts with this hash of their wording."""
     return [KnownFact(*row) for row in store.rows(_SAME_WORDS, wording)]
 
 
@@ -329,7 +328,7 @@ WHERE p.id IN (SELECT m.passage_id FROM mention m JOIN name ON name.id = m.name_
   AND p.kind NOT IN (SELECT value FROM json_each(?5))
 ORDER BY n.day DESC, n.path, p.start_line DESC, p.id LIMIT ?6
 """
-"""A tag on line 0 is of the whole note."""
+"""A tag on line 0 applies to the whole note."""
 _NEWEST_NOTES = (
     "SELECT n.path, n.day, n.title, n.scope, (SELECT max(p.end_line) FROM passage p"
     " WHERE p.id BETWEEN n.first AND n.first + n.count - 1) FROM note n"
@@ -344,39 +343,39 @@ _RECENT = (
 
 
 def note_paths(view: View, folder: str = "") -> list[str]:
-    """The paths of all notes, or of those below a folder, in order."""
+    """Return the paths of all notes, or of those below a folder, in order."""
     return [row[0] for row in view.rows(_PATHS, *_below(folder))]
 
 
 def _below(folder: str) -> tuple[str, str | None]:
-    """Between which paths all those below a folder lie: `0` is the character behind `/`."""
+    """Return the exclusive bounds of the paths below a folder: `0` is the character after `/`."""
     folder = folder.rstrip("/")
     return (f"{folder}/", f"{folder}0") if folder else ("", None)
 
 
 def note_days(view: View) -> dict[str, str | None]:
-    """The day of each note by its path."""
+    """Return the day of each note by path."""
     return dict(view.rows("SELECT path, day FROM note"))
 
 
 def newest_notes(view: View, folder: str) -> list[tuple[str, str | None, str, str, int]]:
-    """(path, day, title, scope, last line) of the notes below a folder, newest first."""
+    """Return (path, day, title, scope, last line) of the notes below a folder, newest first."""
     return list(view.rows(_NEWEST_NOTES, *_below(folder)))
 
 
 def attachment_names(view: View) -> set[str]:
-    """The file names of all that is no note, case folded."""
+    """Return the file names of attachments, case folded."""
     return {path.rpartition("/")[2].casefold() for (path,) in view.rows(_ATTACHMENTS)}
 
 
 def note_hash(view: View, path: str) -> bytes | None:
-    """The hash of a note's bytes as they were indexed; None where it is not indexed."""
+    """Return the hash of a note's bytes as indexed; None if it is not indexed."""
     found = view.one("SELECT hash FROM note WHERE path = ?", path)
     return None if found is None else bytes(found)
 
 
 def note_tokens(view: View, path: str) -> tuple[int | None, dict[str, int]]:
-    """What naming a note costs (None where it is not indexed), and the tokens of each of its passages by its text."""
+    """Return the tokens of a note's header (None if it is not indexed), and of each of its passages by text."""
     header = view.one("SELECT header_tokens FROM note WHERE path = ?", path)
     return None if header is None else int(header), dict(view.rows(_PASSAGE_TOKENS, path))
 
@@ -384,9 +383,9 @@ def note_tokens(view: View, path: str) -> tuple[int | None, dict[str, int]]:
 def recent_passages(
     view: View, days: Span, limit: int, preferred: Collection[str], without: Collection[str]
 ) -> list[LocatedPassage]:
-    """The passages of notes of those days.
+    """Return the passages of notes from those days: `preferred` kinds first, then newest first.
 
-    Without headings, frontmatter, comments and the kinds in `without`; `preferred` kinds first, then the newest.
+    Headings, frontmatter, comments and the kinds in `without` are excluded.
     """
     kinds = [json.dumps(sorted(map(KINDS.index, some))) for some in (without, preferred)]
     return _dated_passages(view.rows(_RECENT, days.start.isoformat(), days.end.isoformat(), ASIDE, *kinds, limit))
@@ -395,10 +394,9 @@ def recent_passages(
 def passages_about(
     view: View, scope: str, called: Collection[str], last: date, limit: int, without: Collection[str]
 ) -> list[LocatedPassage]:
-    """The passages by a day of this scope, and those that mention, link or are tagged with one of these names.
+    """Return passages dated by `last`, or undated, in this scope or that mention, link to or are tagged with a name.
 
-    As in `recent_passages`, newest first; those without a day are the last. `called` are slugs, and names in small
-    letters.
+    Newest first, undated last, with the exclusions of `recent_passages`. `called` contains slugs and lower-case names.
     """
     kinds = json.dumps(sorted(map(KINDS.index, without)))
     return _dated_passages(view.rows(_ABOUT, json.dumps(list(called)), scope, last.isoformat(), ASIDE, kinds, limit))
@@ -411,21 +409,21 @@ def _dated_passages(rows: Iterable[tuple[Any, ...]]) -> list[LocatedPassage]:
     ]
 
 
-# --- what is amiss ---------------------------------------------------------------------------------------------------
+# --- problems and statistics -----------------------------------------------------------------------------------------
 
 
 def note_problems(view: View) -> Iterator[tuple[str, int, str, str]]:
-    """(path, line, message, level) of each finding about a note."""
+    """Yield (path, line, message, level) of each problem in a note."""
     return view.rows("SELECT n.path, b.line, b.message, b.level FROM problem b JOIN note n ON n.id = b.note_id")
 
 
 def names_mentioned_once(view: View) -> Iterator[tuple[str, str, str, int]]:
-    """(name, slug, path, line) of each name without a page that one fact alone mentions."""
+    """Yield (name, slug, path, line) of each name that is no note's and that only one fact mentions."""
     return view.rows(_RARE_NAMES)
 
 
 def fact_texts(view: View) -> Iterator[tuple[str, int, str]]:
-    """(path, line, text) of each fact."""
+    """Yield (path, line, text) of each fact."""
     return view.rows(_FACT_LINES)
 
 
@@ -434,7 +432,7 @@ _COUNT_QUESTIONS = "SELECT count(DISTINCT question) FROM used WHERE day > ? AND 
 
 
 def note_figures(view: View) -> tuple[int, int, int, int]:
-    """How many notes there are, how many of them have a day, and their words and bytes together."""
+    """Return the number of notes, how many of them have a day, and their total words and bytes."""
     notes, dated, words, size = next(view.rows(_COUNT_NOTES))
     return notes, dated, words, size
 
@@ -444,18 +442,18 @@ def count_facts(view: View) -> int:
 
 
 def notes_by_day(view: View) -> Mapping[date, int]:
-    """How many notes each day has, not counting pages."""
+    """Return the number of notes per day, not counting pages."""
     return Counter(
         date.fromisoformat(day) for path, day in note_days(view).items() if day and not view.layout.is_page(path)
     )
 
 
 def count_questions(view: View, after: date, until: date) -> int:
-    """How many questions were answered after a day and until another."""
+    """Return how many questions were answered after one day and up to another."""
     return int(view.one(_COUNT_QUESTIONS, after.toordinal(), until.toordinal()))
 
 
-# --- for reflect, and what it notes of the pages it wrote -----------------------------------------------------------
+# --- reflect, and its records of the pages it wrote -----------------------------------------------------------------
 
 _ALL_FACTS = """
 SELECT p.id, p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to,
@@ -487,42 +485,42 @@ _VERDICTS = "SELECT statement, fact, relation FROM bearing"
 
 
 def fact_rows(view: View) -> Iterator[tuple[Any, ...]]:
-    """All facts (as `reflect.fact_set` reads them) by day, path and line: Retain bullets, then lines of logs."""
+    """Yield all facts (as `reflect.fact_set` reads them) by day, path and line: Retain bullets, then lines of logs."""
     return chain(view.rows(_ALL_FACTS), view.rows(_INFERRED))
 
 
 def mentioned_slugs(view: View) -> Iterator[tuple[int, str]]:
-    """Passages with the slug of somebody who is mentioned in each."""
+    """Yield (passage, slug of an entity it mentions)."""
     return ((passage, slug) for passage, slug in view.rows(_ALL_MENTIONS))
 
 
 def scopes_of_opinions(view: View) -> list[str]:
-    """The private scopes in which some opinion is stated."""
+    """Return the private scopes that contain an opinion."""
     return [scope for (scope,) in view.rows(_PRIVATE_SCOPES, KINDS.index("opinion"))]
 
 
 def written_pages(view: View) -> Iterator[tuple[Any, ...]]:
-    """(path, …, as `reflect.run_plan` reads them) of the pages of earlier runs."""
+    """Yield (path, …, as `reflect.run_plan` reads them) of the pages of earlier runs."""
     return view.rows(_PAGES)
 
 
 def model_verdicts(view: View) -> dict[tuple[int, int], int]:
-    """What a model said a fact means for a statement, by the hashes of both."""
+    """Return a model's verdicts on how facts bear on statements: (statement hash, fact hash) → relation."""
     return {(statement, fact): relation for statement, fact, relation in view.rows(_VERDICTS)}
 
 
 def remember_pages(store: Store, signatures: Mapping[str, bytes], gone: Iterable[str]) -> None:
-    """Note what pages were made of, as they are now; forget those that are gone. Inside `store.writing()`."""
+    """Record the pages' signatures and current hashes, and forget pages that are gone. Inside `store.writing()`."""
     forget_pages(store, gone)
     store.connection.executemany(_PUT_PAGE, [(path, sign, path) for path, sign in signatures.items()])
 
 
 def forget_pages(store: Store, paths: Iterable[str]) -> None:
-    """Know of these pages no more that reflect wrote them."""
+    """Forget that reflect wrote these pages."""
     store.connection.executemany("DELETE FROM reflected WHERE path = ?", [(path,) for path in paths])
 
 
 def remember_verdicts(store: Store, found: Collection[tuple[int, int, int]], gone: Collection[tuple[int, int]]) -> None:
-    """Note what a model said of statements and facts, and forget what nobody asks any more."""
+    """Record a model's verdicts on facts and statements, and delete those no longer needed."""
     store.connection.executemany("DELETE FROM bearing WHERE (statement, fact) = (?, ?)", gone)
     store.connection.executemany("INSERT OR REPLACE INTO bearing VALUES(?, ?, ?)", found)

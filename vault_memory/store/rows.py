@@ -1,7 +1,7 @@
-"""Writes notes into an index with all that hangs on them, and takes them out again; all of it inside a transaction.
+"""Writes notes and their dependent rows into an index, and deletes them; every function runs inside a transaction.
 
-Row ids of a note's passages are consecutive (`note.first`, `note.count`): lines around a passage are the rows around
-it, and a note is deleted by a range.
+The row ids of a note's passages are consecutive (`note.first`, `note.count`): neighbouring passages are neighbouring
+rows, and a note is deleted by range.
 """
 
 import json
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from vault_memory.vault.walk import File
 
 _SLICE = 512
-"""Passages written at a time: bounds memory for a note of any size, and is enough for a bulk embedding call."""
+"""Passages written at a time: bounds memory for a note of any size, yet is enough for a bulk embedding call."""
 
 Embed = Callable[[Sequence[Context]], list[bytes]]
 """Contexts → int8 vectors."""
 
 
 class PassageRow(NamedTuple):
-    """A passage ready to be stored; without its `vector` that is made of `context`; `key` is the hash of that."""
+    """A passage ready to be stored; a missing `vector` is made from `context`, whose hash is `key`."""
 
     passage: "Passage"
     terms: str
@@ -49,14 +49,14 @@ class PassageRow(NamedTuple):
     key: int
     claims: Sequence[tuple[str, str, str, str, bool, str | None]] = ()
     inferred: "Sequence[Utterance]" = ()
-    """What its lines tell in a conversation in a log without facts."""
+    """Statements inferred from its lines, where it is part of a conversation log without facts."""
     vector: bytes | None = None
 
 
 class PreparedNote(NamedTuple):
-    """A note ready to be stored; `names` are its aliases, `own_names` file name and title.
+    """A note ready to be stored; `names` are its aliases, `own_names` its file name and title.
 
-    `problems` are complete when `passages` has been read to its end, which works once.
+    `passages` can be iterated only once; `problems` are complete after that.
     """
 
     file: "File"
@@ -77,7 +77,7 @@ class PreparedNote(NamedTuple):
 
 
 def put_note(store: Store, note: PreparedNote, embed: Embed, space: Space) -> tuple[int, Counter[str]]:
-    """Store a note, replacing what was there under its path; returns its id, and what was written: passages, facts…"""
+    """Store a note, replacing any under its path; returns its id and counts of what was written: passages, facts…"""
     old = store.one("SELECT id FROM note WHERE path = ?", note.file.path)
     spare = _delete_rows(store, old) if old else set()
     first = int(store.one("SELECT coalesce(max(id), 0) FROM passage")) + 1
@@ -95,13 +95,13 @@ def put_note(store: Store, note: PreparedNote, embed: Embed, space: Space) -> tu
 
 
 def touch(store: Store, note_id: int, size: int, mtime_ns: int, ctime_ns: int) -> None:
-    """Note a file's new times when its content is the same."""
+    """Record a file's new size and times when its content is unchanged."""
     sql = "UPDATE note SET size = ?, mtime_ns = ?, ctime_ns = ? WHERE id = ?"
     store.connection.execute(sql, (size, mtime_ns, ctime_ns, note_id))
 
 
 def remove(store: Store, note_id: int) -> None:
-    """Delete a note and all that hangs on it."""
+    """Delete a note and its dependent rows."""
     _drop_unused(store, _delete_rows(store, note_id))
 
 
@@ -123,7 +123,7 @@ def _insert_head(store: Store, note: PreparedNote, first: int) -> int:
     )
     known = {entities.slug(n): (n, 0) for n in note.names} | {entities.slug(n): (n, 1) for n in note.own_names}
     rows = ((slug, note_id, name, own) for slug, (name, own) in known.items() if slug)
-    if is_note_path(note.file.path):  # an attachment is nobody
+    if is_note_path(note.file.path):  # an attachment names no entity
         run("INSERT INTO alias VALUES(?, ?, ?, ?)", rows)
     run("INSERT OR IGNORE INTO link VALUES(?, ?, ?, ?)", ((note_id, *link) for link in note.links))
     run("INSERT OR IGNORE INTO tag VALUES(?, ?, ?)", ((note_id, *tag) for tag in note.tags))
@@ -134,7 +134,7 @@ def _insert_passages(
     store: Store, note_id: int, start: int, batch: Sequence[PassageRow], embed: Embed, space: Space,
     written: Counter[str],
 ) -> None:  # fmt: skip
-    """Store passages with the embedding of each, made where the same text has none yet; add to what was written."""
+    """Store passages with their embeddings, made where the same text has none yet; add to the counts in `written`."""
     known = embedding_ids(store, space, [p.key for p in batch])
     fresh = {p.key: p for p in batch if p.key not in known}
     bare = [p for p in fresh.values() if p.vector is None]
@@ -188,7 +188,7 @@ def _days(occurred: "Span | None") -> tuple[str | None, str | None]:
 
 
 def _delete_rows(store: Store, note_id: int) -> set[int]:
-    """Delete a note's rows; returns the embeddings that its passages used."""
+    """Delete a note's rows; returns the ids of the embeddings its passages used."""
     first, count = next(store.rows("SELECT first, count FROM note WHERE id = ?", note_id))
     span = (first, first + count - 1)
     sql = "SELECT DISTINCT embedding_id FROM passage WHERE id BETWEEN ? AND ?"
@@ -203,14 +203,14 @@ def _delete_rows(store: Store, note_id: int) -> set[int]:
 
 
 def _drop_unused(store: Store, embeddings: set[int]) -> None:
-    """Delete those of these that no passage uses any more."""
+    """Delete those of these embeddings that no passage uses any more."""
     used = "SELECT 1 FROM passage WHERE embedding_id = ? LIMIT 1"
     unused = [(i,) for i in embeddings if store.one(used, i) is None]
     store.connection.executemany("DELETE FROM embedding WHERE id = ?", unused)
     store.connection.executemany("DELETE FROM embedding_code WHERE id = ?", unused)
 
 
-@lru_cache(maxsize=1)  # the parts of a long fact come one after the other
+@lru_cache(maxsize=1)  # the parts of a long fact arrive consecutively
 def wording_hash(narrative: str) -> int:
-    """The hash by which facts of the same words are known, whatever their letters (note.py)."""
+    """Return the hash that identifies facts with the same words, compared as `folded` (markdown/note.py)."""
     return text_hash(" ".join(folded(narrative).split()))
