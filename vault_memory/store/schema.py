@@ -1,4 +1,4 @@
-"""The index file: tables, opening, pragmas, and the swap of a rebuilt index for the old one (DESIGN.md §6 and §10)."""
+"""Defines the index file: tables, pragmas, opening, and swapping in a rebuilt index (DESIGN.md §6 and §10)."""
 
 import contextlib
 import os
@@ -11,14 +11,15 @@ from vault_memory.errors import BusyError, IndexDamagedError, IndexUnusableError
 from vault_memory.vault.safe_files import close_folder, close_to_others
 
 VERSIONS = {"schema": 18, "notes": 26, "passages": 7, "terms": 5, "relevance": 5}
-"""What makes an index of notes. Raise a number whenever the same notes would give another: every index is then rebuilt.
+"""Versions of what an index is derived by. Raise one whenever the same notes would give a different index: every index
+is then rebuilt.
 
-`schema` is the tables below, `notes` what `markdown/` and `text/` read out of a note, `passages` how
-markdown/passages.py cuts it, `terms` text/terms.py, `relevance` what search/relevance_gate.py keeps in `meta`.
+`schema` covers the tables below, `notes` what `markdown/` and `text/` read from a note, `passages` how
+markdown/passages.py splits it, `terms` text/terms.py, `relevance` what search/relevance_gate.py stores in `meta`.
 """
 
 BUSY_TIMEOUT_MS = 2000
-"""How long a writer waits for one that does not know of the lock beside the index, as ours do."""
+"""How long to wait for a writer that does not use the lock file beside the index, as ours do."""
 
 APPLICATION_ID = 0x564D454D
 """`VMEM` at byte 68 of the file: readable even when its pages are damaged (sqlite.org/fileformat.html §1.3.15)."""
@@ -102,7 +103,7 @@ END;
 
 
 DAMAGED = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError)
-"""What SQLite raises when the file is damaged; text that is not UTF-8 was never written."""
+"""What is raised if the file is damaged, including for text that is not UTF-8, since none is ever written."""
 
 CANNOT_WRITE = "the disk is full, or the file is read-only"
 
@@ -111,7 +112,7 @@ BUSY = (apsw.BusyError, apsw.LockedError)
 
 @contextlib.contextmanager
 def mapped_errors(index: Path) -> Iterator[None]:
-    """Turn whatever SQLite raises into BusyError, IndexDamagedError or IndexUnusableError."""
+    """Translate SQLite errors into BusyError, IndexDamagedError or IndexUnusableError."""
     try:
         yield
     except BUSY as error:
@@ -127,7 +128,7 @@ def mapped_errors(index: Path) -> Iterator[None]:
 
 
 def size(index: Path) -> int:
-    """The bytes of an index, with its write-ahead log."""
+    """Return the size of an index in bytes, including its write-ahead log."""
     total = 0
     for suffix in ("", "-wal"):
         with contextlib.suppress(OSError):
@@ -138,13 +139,13 @@ def size(index: Path) -> int:
 def refuse_foreign(path: Path, named: Path | None) -> None:
     """Refuse to replace a file that is not ours: the setting `index.path` (`named`) may name any file by mistake.
 
-    One that is no database is refused only where it was named; elsewhere it is an index that was damaged.
+    A file that is no database is refused only if named by the setting; otherwise it is a damaged index.
     """
     try:
         with open(path, "rb") as file:
             header = file.read(100)
     except OSError:
-        return  # missing, or it cannot be opened, which is said where it is
+        return  # missing or unreadable; opening it will report that
     if not header or int.from_bytes(header[68:72], "big") == APPLICATION_ID:
         return
     is_foreign = path == named
@@ -165,7 +166,7 @@ def refuse_foreign(path: Path, named: Path | None) -> None:
 
 
 def _connect_untouched(path: Path) -> apsw.Connection:
-    """Open a database for reading without touching it or what lies beside it."""
+    """Open a database read-only without touching it or the files beside it."""
     from urllib.parse import quote
 
     uri = f"file:{quote(os.fsencode(path))}?immutable=1"
@@ -173,21 +174,21 @@ def _connect_untouched(path: Path) -> apsw.Connection:
 
 
 SECURE_DELETE = "PRAGMA secure_delete=ON"
-"""What no note says any more, for it was forgotten say, is not to be read in the file; it costs nothing measurable."""
+"""Overwrite deleted content so that text no longer in any note cannot be read from the file, at no measurable cost."""
 
 
 def connect(path: Path) -> apsw.Connection:
     """Open an existing index for reading and writing in WAL mode; raises apsw's errors.
 
-    On a full disk, where not even the files beside it can be made, one that was closed cleanly is opened for reading.
+    If a full disk prevents even creating the files beside it, a cleanly closed index is opened read-only.
     """
     close_folder(str(path.parent))
-    for suffix in ("", "-wal", "-shm", ".lock"):  # of an earlier version: the text of private notes is in them
+    for suffix in ("", "-wal", "-shm", ".lock"):  # from an earlier version: they contain text of private notes
         close_to_others(f"{path}{suffix}")
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     try:
-        # By itself: what follows a statement that gives a row is not run.
+        # Executed separately: this statement returns a row, and any after it in one string would not run.
         connection.execute("PRAGMA journal_mode=WAL")
     except (apsw.FullError, apsw.IOError):
         connection.close()
@@ -203,11 +204,11 @@ def connect(path: Path) -> apsw.Connection:
 
 
 def create(path: Path) -> apsw.Connection:
-    """Make a new index file for bulk loading: no journal, since a failed build is thrown away whole.
+    """Create an index file for bulk loading: no rollback journal, since a failed build is discarded whole.
 
-    Its folder must be there: one made here could take the place of a vault that has just gone (law 7).
+    Its folder must exist: creating it here could take the place of a vault just unmounted (law 7).
     """
-    with contextlib.suppress(OSError):  # SQLite says what is wrong, and gives its other files the mode of this one
+    with contextlib.suppress(OSError):  # SQLite reports what is wrong, and gives its other files this file's mode
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     connection = apsw.Connection(str(path))
     connection.execute("PRAGMA page_size=4096; PRAGMA journal_mode=OFF")
@@ -222,12 +223,12 @@ CHECKPOINT = "PRAGMA wal_checkpoint(TRUNCATE)"
 
 
 def new_name(index: Path) -> Path:
-    """A name beside the index for one being built."""
+    """Return a path beside the index for one being built."""
     return index.with_name(f"{index.name}.new-{os.urandom(4).hex()}")
 
 
 def sweep(index: Path) -> None:
-    """Delete unfinished builds; only called under the writer lock, when no other build can be under way."""
+    """Delete unfinished builds; call only under the writer lock, when no other build can be under way."""
     for orphan in index.parent.glob(f"{index.name}.new-{'[0-9a-f]' * 8}"):
         with contextlib.suppress(OSError):
             orphan.unlink()
@@ -237,9 +238,10 @@ def swap_in(built: Path, index: Path) -> None:
     """Put a finished build in the index's place: readers see the old content or the new, never a mixture.
 
     Over a live index the pages are copied in one transaction. A rename would leave the old write-ahead log beside the
-    new file, and a reader of the old file deletes the new one's log when it closes (sqlite.org/howtocorrupt.html §2.4).
+    new file, and a reader of the old file would delete the new one's log on closing (sqlite.org/howtocorrupt.html
+    §2.4).
     """
-    # Nobody can be reading a damaged file: it may be replaced.
+    # A damaged file can have no readers: replace it.
     with contextlib.suppress(*DAMAGED):
         if index.exists():
             with (

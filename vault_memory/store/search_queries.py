@@ -1,7 +1,7 @@
-"""The lanes: candidate passages by words, by vectors, by entity and by day, under any filter; the terms of an index.
+"""Queries the index for the search lanes: passages by words, vectors, entity and day, under filters; and term counts.
 
-Every lane reads through what the filters allow: a table worked out once. What comes level is in the order of paths and
-lines: row ids tell in which order notes were indexed, and what else was.
+Filters are evaluated once into a table of allowed passages that every lane checks. Ties are ordered by path and line,
+since row ids depend on the order of indexing.
 """
 
 import json
@@ -50,10 +50,11 @@ for _number, _name in enumerate(_FILTERS, 1):  # a view binds by number
 
 
 DAILY, WEEKLY, MOST_PARTS = 14, 93, 13
-"""Up to so many days a period's parts are days, up to so many weeks; a longer one has so many at most, of months."""
+"""A period of at most DAILY days is split into days, of at most WEEKLY days into weeks, and a longer one into at most
+MOST_PARTS runs of months."""
 
 MOST_LINES_READ, LEAST_LINES_READ = 6000, 3
-"""Of all notes of a period so many lines are looked at, or so many of each, besides facts."""
+"""Passages examined across all notes of a period, and at least per note; facts are always included."""
 
 _PERIOD_FIGURES = f"""
 SELECT min(day), max(day), count(*), sum(passages) FROM (
@@ -65,7 +66,7 @@ FROM fact f CROSS JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.
 WHERE f.occurred_from <= ?2 AND f.occurred_to >= ?1 AND (n.day IS NULL OR n.day NOT BETWEEN ?1 AND ?2)
 """
 _WORTH = "coalesce(f.importance, 0.4 + 0.1 * (p.kind IN (1, 3)) + 0.2 * f.decided, 0)"
-"""How much a fact matters, without an importance of its own as decay.py infers it; 0 for what is none."""
+"""A fact's importance, inferred as in decay.py if it has none of its own; 0 for what is no fact."""
 _OF_PERIOD = f"""
 WITH dated AS (
   SELECT p.id, n.day, n.path, p.id - n.first AS place, p.section = {ASIDE} AS aside, p.tokens, {_WORTH} AS worth,
@@ -83,10 +84,11 @@ ranked AS (
 SELECT id FROM ranked
 ORDER BY nth + coalesce(abs(julianday(day) - julianday(?7)), 0), worth DESC, part * 619 % 1000, path, id LIMIT ?5
 """
-"""The parts of the period take turns, those far apart first (by the golden section); a day away counts like a turn."""
+"""The parts of the period take turns, in an order that spreads them out (by the golden section); each day away from the
+preferred day counts like one turn."""
 
 NOTE_WEIGHTS = "4.0, 4.0, 2.0, 1.0"
-"""What a word counts in a note's title, its other names, its path and its tags."""
+"""BM25 weights of a note's title, other names, path and tags."""
 
 _BY_PATH = """
 SELECT p.id FROM json_each(?) j CROSS JOIN passage p ON p.id = j.value CROSS JOIN note n ON n.id = p.note_id
@@ -109,31 +111,31 @@ _PART = {
 
 
 class Search:
-    """The lanes over what is seen of one index, optionally under filters."""
+    """The lanes over one view of an index, optionally under filters."""
 
     def __init__(self, view: View) -> None:
         self._view = view
         self._is_restricted = False
         self.is_filtered = view.is_narrowed
-        """Whether anything is left out."""
+        """Whether any passage is excluded, by the view or by filters."""
 
     # --- filters -----------------------------------------------------------------------------------------------------
 
     def restrict(self, filters: Filters, slugs: Iterable[str], forms: Iterable[str]) -> int:
-        """Work out which passages the filters allow: no lane finds another until `release`. Returns how many.
+        """Restrict every lane to the passages the filters allow, until `release`; returns how many there are.
 
-        Scopes are the view's. `slugs` and `forms` are the names of the entities asked for: one is also where its name
-        stands in plain text.
+        Scopes are up to the view. `slugs` and `forms` are the names of the filter's entities: an entity's name in plain
+        text counts too.
         """
         self.release()
         connection = self._view.connection
         functions: dict[str, Any] = {"slug": slug, "folded": str.casefold, "task": terms.task}
         for name, function in functions.items():
-            # SQLite takes none anew while a question is open.
+            # SQLite cannot redefine a function while a statement is active.
             if not self._view.one("SELECT EXISTS (SELECT 1 FROM pragma_function_list WHERE name = ?)", name):
                 connection.create_scalar_function(name, function, 1, deterministic=True)
         forms = [form for form in forms if any(c.isalnum() for c in form)]
-        # FTS5 narrows; it stems and skips punctuation, so the name itself must stand there too.
+        # FTS5 only narrows the search: it stems and skips punctuation, so the exact name is checked too.
         match = " OR ".join(quoted(form) for form in forms)
         days = (day and day.isoformat() for day in (filters.since, filters.until, filters.as_of))
         kinds = [KINDS.index(kind) for kind in filters.kinds]
@@ -150,17 +152,17 @@ class Search:
         return int(self._view.one("SELECT count(*) FROM allowed"))
 
     def release(self) -> None:
-        """Forget the filters."""
+        """Remove the filters."""
         if self._is_restricted:
             self._is_restricted, self.is_filtered = False, self._view.is_narrowed
             connection = self._view.connection
-            if connection.in_transaction:  # else a failed statement has taken it back by itself
-                # Not by DROP, which fails while an error holds a question that was not read to its end.
+            if connection.in_transaction:  # otherwise a failed statement has already rolled back
+                # Not DROP, which fails while an exception keeps an unfinished statement alive.
                 connection.execute("ROLLBACK TO filtered; RELEASE filtered")
 
     def _where(self, column: str, word: str = "AND") -> str:
-        """The condition on a passage's id in a statement; "" where nothing is left out."""
-        # With a plus it only checks: else SQLite looks up each of the allowed (400 ms where there are 11,000).
+        """Return the SQL condition on a passage's id; "" if nothing is excluded."""
+        # The caller's unary plus makes this a mere check: else SQLite looks up each allowed id (400 ms for 11,000).
         if self._is_restricted:
             return f" {word} {column} IN (SELECT id FROM temp.allowed)"
         return f" {word} EXISTS (SELECT 1 FROM passage seen WHERE seen.id = {column})" if self.is_filtered else ""
@@ -168,7 +170,7 @@ class Search:
     # --- words -------------------------------------------------------------------------------------------------------
 
     def lexical(self, phrases: Sequence[str], limit: int) -> list[tuple[int, float]]:
-        """(passage id, BM25 score, higher is better) of the best passages that hold any of these phrases."""
+        """Return (passage id, BM25 score, higher is better) of the best passages with any of these phrases."""
         sql = (
             "SELECT rowid, -bm25(passage_fts) AS s FROM main.passage_fts WHERE passage_fts MATCH ?"
             + self._where("+rowid")
@@ -177,17 +179,17 @@ class Search:
         return self._in_order(self._best(limit, sql, " OR ".join(phrases)), limit)
 
     def _best(self, limit: int, sql: str, *parameters: Any) -> list[tuple[int, float]]:  # noqa: ANN401
-        """The best `limit` of a statement that ends in a LIMIT, best first, and all that come level with the last."""
+        """Return the best `limit` of a statement ending in a LIMIT, best first, plus all that tie with the last."""
         most = limit + limit // 2 + 1
         found = list(self._view.rows(sql, *parameters, most))
-        if len(found) == most and found[-1][1] == found[limit - 1][1]:  # hardly ever do so many come level
+        if len(found) == most and found[-1][1] == found[limit - 1][1]:  # so many ties are rare
             found = list(self._view.rows(sql, *parameters, -1))
         return [pair for pair in found if len(found) <= limit or pair[1] >= found[limit - 1][1]]
 
     def _in_order(
         self, found: Sequence[tuple[int, float]], limit: int, by_path: str = _BY_PATH
     ) -> list[tuple[int, float]]:
-        """The best `limit` of what is found, best first: what scores alike by path and line."""
+        """Return the best `limit`, best first, with ties by path and line."""
         if len({score for _, score in found}) < len(found):
             score_of = dict(found)
             ids = (row[0] for row in self._view.rows(by_path, json.dumps(list(score_of))))
@@ -195,14 +197,14 @@ class Search:
         return list(found[:limit])
 
     def matching(self, match: str) -> int:
-        """How many passages hold any term of `match`."""
+        """Count the passages that satisfy the FTS5 expression `match`."""
         sql = "SELECT count(*) FROM main.passage_fts WHERE passage_fts MATCH ?" + self._where("+rowid")
         return int(self._view.one(sql, match))
 
     def titles(self, phrases: Sequence[str], limit: int, with_all: bool = False) -> list[tuple[int, float]]:
-        """(note id, BM25 score) of notes whose title, alias, file name or tags hold any of these phrases.
+        """Return (note id, BM25 score) of notes whose title, aliases, path or tags contain any of these phrases.
 
-        `with_all`: of those whose title, file name and aliases hold all of them.
+        `with_all` instead requires all of them, in the title, file name and aliases.
         """
         match = f"{{title names}} : ({' AND '.join(phrases)})" if with_all else " OR ".join(phrases)
         seen = (
@@ -215,7 +217,7 @@ class Search:
         return self._in_order(self._best(limit, sql, match), limit, _NOTES_BY_PATH)
 
     def files(self, names: Sequence[str]) -> list[int]:
-        """Ids of the notes with one of these paths or file names, given in small letters."""
+        """Return the ids of notes with one of these lower-case paths or file names."""
         sql = (
             "SELECT n.id FROM note n WHERE EXISTS (SELECT 1 FROM json_each(?) w WHERE lower(n.path) = w.value"
             " OR substr(lower(n.path), -length(w.value) - 1) = '/' || w.value) ORDER BY n.path"
@@ -223,7 +225,7 @@ class Search:
         return [row[0] for row in self._view.rows(sql, json.dumps(names))] if names else []
 
     def substring(self, text: str, limit: int) -> list[int]:
-        """Ids of passages that hold `text` to the letter: for questions without a single word, by reading all."""
+        """Return the ids of passages that contain `text` verbatim, by a full scan: for questions without words."""
         sql = (
             f"SELECT p.id FROM note n CROSS JOIN {PASSAGES} WHERE instr(p.text, ?) > 0"
             + self._where("p.id")
@@ -234,9 +236,9 @@ class Search:
     # --- vectors -----------------------------------------------------------------------------------------------------
 
     def semantic(self, space: Space, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]]:
-        """(passage id, cosine) of the nearest passages in one vector space: the `pool` nearest bit codes, rescored."""
+        """Return (passage id, cosine) of the nearest passages in a space: the `pool` nearest bit codes, rescored."""
         source, grouped = "embedding_code c", ""
-        if self.is_filtered:  # only the codes of passages that may be found
+        if self.is_filtered:  # only the codes of allowed passages
             allowed = "temp.allowed a CROSS JOIN" if self._is_restricted else ""
             where = "p.id = a.id AND" if self._is_restricted else ""
             source = f"{allowed} {_places(space)} p JOIN embedding_code c ON {where} c.id = p.embedding_id"
@@ -254,7 +256,7 @@ class Search:
         return self._in_order(self._best(limit, sql, vector, json.dumps(codes)), limit)
 
     def cosines(self, space: Space, ids: Iterable[int], vector: bytes) -> dict[int, float]:
-        """The cosine of each of these passages that has a vector in a space to a query vector of the same space."""
+        """Return the cosines to a query vector of those of these passages that have a vector in its space."""
         sql = (
             "SELECT p.id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) FROM json_each(?) j"
             f" CROSS JOIN {_places(space)} p ON p.id = j.value CROSS JOIN embedding e ON e.id = p.embedding_id"
@@ -262,7 +264,7 @@ class Search:
         return {row[0]: row[1] or 0.0 for row in self._view.rows(sql, vector, json.dumps(list(ids)))}
 
     def vectors(self, space: Space, ids: Iterable[int]) -> list[bytes]:
-        """The vectors of these passages in one space."""
+        """Return the vectors of these passages in one space."""
         sql = (
             f"SELECT e.vector FROM json_each(?) j CROSS JOIN {_places(space)} p ON p.id = j.value"
             " JOIN embedding e ON e.id = p.embedding_id"
@@ -270,7 +272,7 @@ class Search:
         return [row[0] for row in self._view.rows(sql, json.dumps(list(ids)))]
 
     def opening(self, notes: Sequence[int], limit: int) -> list[int]:
-        """Ids of the first passages of these notes, their properties too; without headings."""
+        """Return the ids of these notes' first passages, including properties but not headings."""
         sql = (
             "SELECT p.id FROM json_each(?) j JOIN note n ON n.id = j.value"
             " JOIN passage p ON p.id BETWEEN n.first AND n.first + 11 AND p.note_id = n.id"
@@ -279,7 +281,7 @@ class Search:
         return [row[0] for row in self._view.rows(sql, json.dumps(list(notes)), limit)]
 
     def on_pages(self, slugs: Sequence[str], limit: int) -> list[int]:
-        """Ids of the first passages on the pages of these entities, without headings and frontmatter."""
+        """Return the ids of the first passages on these entities' pages, without headings and frontmatter."""
         sql = (
             f"SELECT p.id FROM alias a CROSS JOIN note n ON n.id = a.note_id CROSS JOIN {PASSAGES}"
             " WHERE a.own AND p.section BETWEEN 0 AND 1000000 AND a.slug IN (SELECT value FROM json_each(?))"
@@ -289,9 +291,9 @@ class Search:
         return [row[0] for row in self._view.rows(sql, json.dumps(list(slugs)), limit)]
 
     def newest(self, limit: int) -> tuple[list[int], int]:
-        """Passages that the filters allow, the newest first and what has no day last; and how many there are.
+        """Return the ids of allowed passages, newest first and undated last, and how many there are.
 
-        Without headings, frontmatter and comments, which tell nothing by themselves.
+        Headings, frontmatter and comments are excluded, since they say nothing by themselves.
         """
         where = f" WHERE p.section >= 0 AND p.section < {ASIDE}" + self._where("p.id")
         sql = f"SELECT p.id FROM note n CROSS JOIN {PASSAGES}{where} ORDER BY n.day DESC, n.path, p.id LIMIT ?"
@@ -299,7 +301,7 @@ class Search:
         return [row[0] for row in self._view.rows(sql, limit)], int(self._view.one(count))
 
     def mentioning(self, slugs: Sequence[str], limit: int) -> list[int]:
-        """Ids of the facts that mention any of these entities, newest note first."""
+        """Return the ids of facts that mention any of these entities, newest note first."""
         sql = (
             "SELECT m.passage_id FROM name JOIN mention m ON m.name_id = name.id"
             " JOIN passage p ON p.id = m.passage_id JOIN note n ON n.id = p.note_id"
@@ -310,15 +312,15 @@ class Search:
         return [row[0] for row in self._view.rows(sql, json.dumps(list(slugs)), limit)]
 
     def within(self, period: Span, around: date | None, limit: int) -> tuple[list[int], int]:
-        """Ids of passages of notes of those days and facts that occurred then, without headings; how many there are.
+        """Return the ids of passages in notes of a period and of facts that occurred in it; and how many there are.
 
-        Its parts take turns, each with what tells most first; those near the day `around` which is asked first. Of very
-        many notes only the first lines.
+        The parts of the period take turns, each starting with its most important passages, parts near the day `around`
+        first. Headings are excluded; if there are very many notes, only their first passages are included.
         """
         days, allowed = (period.start.isoformat(), period.end.isoformat()), self._where("p.id")
         first, last, notes, told = next(self._view.rows(_PERIOD_FIGURES.format(allowed=allowed), *days))
         total = (told or 0) + int(self._view.one(f"SELECT count(*) {_HAPPENED}{allowed}", *days))
-        # "before March" has no other beginning than that of the notes.
+        # An open period ("before March") begins with the notes.
         known = Span(date.fromisoformat(first), date.fromisoformat(last)) if first else period
         unit, count = parts_of(known)
         sql = _OF_PERIOD.format(allowed=allowed, part=_PART[unit])
@@ -327,7 +329,7 @@ class Search:
         return [row[0] for row in rows], total
 
     def days(self, ids: Iterable[int]) -> Iterator[tuple[int, date | None, tuple[date, date] | None]]:
-        """(passage id, its note's day, when its fact occurred) of each of these passages."""
+        """Yield (passage id, its note's day, when its fact occurred) for each of these passages."""
         sql = (
             "SELECT p.id, n.day, f.occurred_from, f.occurred_to FROM json_each(?) j JOIN passage p ON p.id = j.value"
             " JOIN note n ON n.id = p.note_id LEFT JOIN fact f ON f.passage_id = p.id"
@@ -337,27 +339,27 @@ class Search:
             yield passage, date.fromisoformat(day) if day else None, occurred
 
     def passages(self, ids: Iterable[int]) -> dict[int, Candidate]:
-        """The passages with these ids that filters allow, by path and line."""
+        """Return those of these passages that the filters allow, by path and line."""
         sql = _PASSAGES + self._where("+p.id", "WHERE") + " ORDER BY n.path, p.id"
         rows = self._view.rows(sql, json.dumps(list(ids)))
         return {row[0]: Candidate._make((*row[:6], KINDS[row[6]], *row[7:])) for row in rows}
 
     def repeats(self, passages: Iterable[Candidate]) -> dict[int, int]:
-        """In how many notes the very words of each of these stand, for those that stand in many."""
+        """Return, for passages whose exact text occurs in many notes, in how many."""
         hashes = {passage.id: text_hash(passage.text) for passage in passages}
         sql = "SELECT r.text_hash, r.notes FROM json_each(?) j CROSS JOIN repeated r ON r.text_hash = j.value"
         held = dict(self._view.rows(sql, json.dumps([*set(hashes.values())])))
         return {i: held[key] for i, key in hashes.items() if key in held}
 
     def notes(self, ids: Iterable[int]) -> dict[int, NoteInfo]:
-        """The notes with these ids."""
+        """Return the notes with these ids."""
         return {row[0]: NoteInfo._make(row) for row in self._view.rows(_NOTES, json.dumps(list(ids)))}
 
 
 def _places(space: Space) -> str:
-    """Where passages have their vectors in a space: a table of (id, embedding_id).
+    """Return a table expression with the passages' vectors in a space: (id, embedding_id).
 
-    Behind a list of ids it needs a CROSS JOIN, or SQLite walks the whole space first (1.6 s at 10,000).
+    After a list of ids it needs a CROSS JOIN, or SQLite scans the whole space first (1.6 s at 10,000).
     """
     if space.is_builtin:
         return "passage"
@@ -365,7 +367,7 @@ def _places(space: Space) -> str:
 
 
 def parts_of(period: Span) -> tuple[str, int]:
-    """The unit of a period's parts, "day" or "month", and how many of them make a part."""
+    """Return the unit of a period's parts, "day" or "month", and how many units make a part."""
     days = (period.end - period.start).days + 1
     if days <= WEEKLY:
         return "day", 1 if days <= DAILY else 7
@@ -374,17 +376,17 @@ def parts_of(period: Span) -> tuple[str, int]:
 
 
 FREQUENT_SHARE = 500
-"""Terms in more than one of this many passages have their counts kept."""
+"""Counts are cached for terms in more than 1/FREQUENT_SHARE of the passages."""
 
 REMEMBERED_TEXTS = 1 << 14
-"""Of so many passages the stems are remembered (some 400 bytes each): about what 1,000 notes have, or 40 questions."""
+"""Passages whose stems are cached (some 400 bytes each): about those of 1,000 notes, or of 40 questions."""
 
 
 LEAST_PART_CHARS, LEAST_REST_CHARS, MAX_COMPOUNDS = 6, 3, 3
-"""A part of a compound has so many letters at least, and the rest of it; so many compounds stand for a word."""
+"""The least letters of a compound's part and of its rest, and how many compounds may replace a word."""
 
 REPEATED_NOTES = 5
-"""A text that stands in so many notes has them counted: a template's, a footer, a daily line."""
+"""A text in at least this many notes is counted as repeated: from a template, a footer, a daily line."""
 
 
 _VOCABULARY = """
@@ -398,48 +400,48 @@ INSERT INTO frequent SELECT v.term, v.doc, count(DISTINCT p.note_id) FROM temp.v
 
 
 class TermCounts(NamedTuple):
-    """In how many passages and in how many notes a term stands."""
+    """How many passages and how many notes contain a term."""
 
     passages: int
     notes: int
 
 
 class Lexicon:
-    """The terms of one open store."""
+    """The terms of one open index: stems, counts, compounds."""
 
     def __init__(self, store: View) -> None:
         self._store = store
         self._tokenize = store.connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
         self._irregular = frozenset(self.stems(" ".join(terms.BASES)))
-        # By text, not by id: ids are given again after a note has changed, and a text has the same stems for ever.
+        # Keyed by text, not id: ids are reused after a note has changed, whereas a text's stems never change.
         self.of_passage = lru_cache(maxsize=REMEMBERED_TEXTS)(self._of_passage)
         self.frequent: dict[str, TermCounts] = {}
 
     def read_frequent(self) -> None:
-        """Know the counts of the frequent stems, some thousand at most, until the index changes."""
+        """Load the counts of frequent stems, a few thousand at most, until the index changes."""
         self.frequent = {row[0]: TermCounts(row[1], row[2]) for row in self._store.rows("SELECT * FROM frequent")}
 
     def stems(self, text: str) -> list[str]:
-        """The stems of a text, in order, by FTS5's own tokenizer."""
+        """Return the stems of a text, in order, by FTS5's own tokenizer."""
         data, reason = text.encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_DOCUMENT
         # Without offsets and colocated stems the result is a list of texts.
         return self._tokenize(data, reason, None, include_offsets=False, include_colocated=False)  # type: ignore[return-value]
 
     def _of_passage(self, text: str, kind: str) -> tuple[str, ...]:
-        """The stems of a passage, as they were indexed; each is one object wherever it stands, so that few are kept."""
+        """Return the stems of a passage as indexed, interned to save memory."""
         body = terms.body(text, kind not in ("note", "page"))
         stems = self.stems(terms.index_text(body, with_bases=False))
-        if not self._irregular.isdisjoint(stems):  # mostly it is, and a third of the work of looking at the words
+        if not self._irregular.isdisjoint(stems):  # rare; the test costs a third of scanning the words
             stems += self.stems(" ".join(terms.bases(body)))
         return tuple(map(intern, stems))
 
     @cached_property
     def idle(self) -> frozenset[str]:
-        """The stems of words that say nothing of their subject."""
+        """The stems of stop words."""
         return frozenset(self.stems(terms.index_text(" ".join(STOP_WORDS))))
 
     def count(self, phrase: str) -> TermCounts:
-        """In how many passages and notes an FTS5 phrase stands; a frequent word's list is not walked for it."""
+        """Count the passages and notes that contain an FTS5 phrase, without reading a frequent term's posting list."""
         stem = " ".join(self.stems(phrase.strip('"*')))
         known = self.frequent.get(stem)
         if known and not phrase.endswith("*"):
@@ -451,7 +453,7 @@ class Lexicon:
         return TermCounts(*next(self._store.rows(sql, phrase)))
 
     def compounds(self, word: str) -> list[str]:
-        """The rare terms that begin or end with a word that stands nowhere itself, those in most passages first."""
+        """Return the rare terms that begin or end with a word that does not occur itself, most passages first."""
         stems = self.stems(word)
         if len(stems) != 1 or len(stems[0]) < LEAST_PART_CHARS or not stems[0].isalpha():
             return []
@@ -463,9 +465,9 @@ class Lexicon:
         return [row[0] for row in self._store.rows(sql, stems[0], stems[0][::-1], LEAST_REST_CHARS, MAX_COMPOUNDS)]
 
     def refresh(self, store: Store) -> bool:
-        """Note which terms and texts stand in many places, where the index has grown or shrunk by a tenth; whether.
+        """Recount frequent terms and repeated texts if the index has grown or shrunk by a tenth; returns whether.
 
-        A term's own count costs a walk through its whole list (10 ms at 100,000 passages), so recall asks here first.
+        Counting a term reads its whole posting list (10 ms at 100,000 passages), so `count` uses these figures first.
         """
         total = int(self._store.one("SELECT count(*) FROM passage"))
         counted = int(self._store.meta("frequent_at") or 0)

@@ -1,12 +1,12 @@
-"""An open index, and what somebody with certain scopes sees of it: queries run through a view, and a view needs scopes.
+"""Opens an index and restricts queries to the scopes of a caller: they run through a view, and a view requires scopes.
 
-A view that hides something puts definitions of the same names before each statement, so that its `note`, `passage`,
-`fact`, … hold only what lies in the scopes: a statement cannot forget them. The tables of words cannot be defined so
-(`MATCH` needs the real one): a statement names them `main.passage_fts`, and joins `passage` or the allowed passages.
-How rare a word is, and how long notes are, is counted over the whole index.
+A view that hides something prefixes each statement with common table expressions of the same names, so that `note`,
+`passage`, `fact`, … contain only rows in scope: no statement can forget to filter. The FTS tables cannot be redefined
+that way (`MATCH` needs the real table): statements name them `main.passage_fts` and join `passage` or the allowed
+passages. Word rarity and note length are computed over the whole index.
 
-A note out of scope with a line in scope is seen by its path and day alone, for that line is cited. A note that is not
-as it was indexed is not seen at all: it may have been made private since.
+Of a note out of scope with a line in scope only the path and day are visible, since that line is cited. A note that has
+changed since it was indexed is not visible at all: it may have been made private.
 """
 
 import contextlib
@@ -28,24 +28,26 @@ from vault_memory.text.vault_layout import STANDARD, Layout
 from vault_memory.vault.walk import File
 
 ALL: Final[tuple[str, ...]] = ("every scope",)
-"""The scopes of who sees everything: this very object, which no text can name. No scopes at all open nothing."""
+"""The scopes of a caller that sees everything, compared by identity, so that no text can name it. An empty sequence
+opens nothing."""
 
 State = tuple[object, ...]
-"""How an index stood: equal as long as nothing in it has changed but counts of use by the same connection."""
+"""The state of an index: equal as long as its content has not changed and no other connection has written to it."""
 
 
 KINDS = ("note", "world", "experience", "opinion", "observation", "session", "page", "file")
-"""What a passage is; stored as the position in this tuple."""
+"""The kinds of passages; stored as the position in this tuple."""
 
 IS_NOTE = "path LIKE '%.md'"
-"""The rows of `note` that are one: attachments have rows of their own there."""
+"""The rows of `note` that are notes: attachments have rows there too."""
 
 PASSAGES = "passage p ON p.id BETWEEN n.first AND n.first + n.count - 1"
-"""What to CROSS JOIN to `note n`: no index leads from a note to its passages but this range (80 ms at 300,000)."""
+"""What to CROSS JOIN to `note n`: this range is the only indexed way from a note to its passages (a scan takes 80 ms at
+300,000)."""
 
 
 class Filters(NamedTuple):
-    """What an answer must satisfy; empty means anything. Dates are local days, both ends included."""
+    """Conditions on results; empty means no condition. Dates are local days, both ends included."""
 
     since: date | None = None
     until: date | None = None
@@ -97,23 +99,23 @@ _HIDES = (
 
 
 class IndexConnection:
-    """One open index, and what holds for all of it."""
+    """One open index, with queries and properties that apply to all of it."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.connection = connection
 
     def rows(self, sql: str, *parameters: Any) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401 - as SQLite takes them
-        """The rows of a query, with its parameters in order."""
+        """Return the rows of a query, with positional parameters."""
         return iter(self.connection.execute(sql, parameters))
 
     def one(self, sql: str, *parameters: Any) -> Any:  # noqa: ANN401 - a column has whatever type it has
-        """The first column of the first row, or None."""
+        """Return the first column of the first row, or None."""
         row = next(self.rows(sql, *parameters), None)
         return row[0] if row else None
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
-        """One read transaction, or the one that is open: all statements see the index as it stood at one moment."""
+        """Open a read transaction unless one is open: all statements see the index as of one moment."""
         if self.connection.in_transaction:
             yield
             return
@@ -125,7 +127,7 @@ class IndexConnection:
                 self.connection.execute("ROLLBACK")
 
     def count_notes(self) -> int:
-        """How many notes there are; of a view, how many are seen."""
+        """Count the notes; in a view, the visible ones."""
         return int(self.one(f"SELECT count(*) FROM note WHERE {IS_NOTE}"))
 
     @property
@@ -138,29 +140,29 @@ class IndexConnection:
 
     @cached_property
     def layout(self) -> Layout:
-        """Where the indexed vault keeps what: an index of another layout is built anew."""
+        """The folder layout of the indexed vault: an index with another layout is rebuilt."""
         said = self.meta("layout")
         return Layout(*json.loads(str(said))) if said else STANDARD
 
     @property
     def is_frozen(self) -> bool:
-        """Whether it could be opened for reading alone, and shows nothing that others write (schema.connect)."""
+        """Whether it could only be opened read-only, without seeing others' writes (schema.connect)."""
         return self.connection.readonly("main")
 
     @property
     def generation(self) -> int:
-        """A number that grows with each change of the content."""
+        """A number that grows with each change of content."""
         return int(self.meta("generation") or 0)
 
     def state(self) -> State:
-        """What is another after each change, by whomever: then what was read may be stale."""
+        """Return a value that differs after any change, by whichever connection: what was read before may be stale."""
         sql = "SELECT value FROM meta WHERE key IN ('built', 'frequent_at', 'generation') ORDER BY key"
         version = self.connection.execute("PRAGMA data_version").get
         return int(version), *(row[0] for row in self.rows(sql))
 
 
 class View(IndexConnection):
-    """What is seen of one open index with these scopes (all with `ALL`), without the notes that are `outdated`."""
+    """The part of an open index visible with these scopes (everything with `ALL`), without `outdated` notes."""
 
     def __init__(self, connection: apsw.Connection, scopes: Sequence[str], outdated: Sequence[str] = ()) -> None:
         super().__init__(connection)
@@ -175,13 +177,13 @@ class View(IndexConnection):
         return iter(self.connection.execute(_narrowed(sql), (*self._limits, *parameters)))
 
     def public(self) -> "View":
-        """The same without what is private to some scope."""
+        """Return the same view without private scopes."""
         is_open = self._scopes is ALL or GLOBAL in self._scopes
         return View(self.connection, (GLOBAL,) if is_open else (), self._outdated)
 
     def totals(self) -> Totals:
-        """How many passages, words and notes there are."""
-        # A part of a note's passages may be hidden: then they are to be counted.
+        """Count the visible passages, words and notes."""
+        # Some of a note's passages may be hidden, so `note.count` cannot be used.
         passages = "(SELECT count(*) FROM passage)" if self.is_narrowed else "coalesce(sum(count), 0)"
         counts = f"{passages}, coalesce(sum(words), 0), count(*) FILTER (WHERE {IS_NOTE})"
         row = next(self.rows(f"SELECT {counts} FROM note"))
@@ -189,13 +191,13 @@ class View(IndexConnection):
 
 
 def text_hash(text: str) -> int:
-    """A signed 64-bit hash of a text, the same everywhere."""
+    """Return a signed 64-bit hash of a text, the same on every machine."""
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big", signed=True)
 
 
 @lru_cache(maxsize=256)
 def _narrowed(sql: str) -> str:
-    """The same statement over what is visible; its own parameters come behind the two of the view."""
+    """Rewrite a statement to see only visible rows; its own parameters follow the view's two."""
     sql = sql.strip()
     sql = f", {sql[5:]}" if sql.startswith("WITH ") else sql
     return f"WITH {_VISIBLE} {re.sub(r'[?]([0-9]+)', lambda number: f'?{int(number[1]) + 2}', sql)}"
@@ -206,13 +208,13 @@ _NOTES_AT = f"""
 SELECT {_FILE} FROM json_each(?1) j CROSS JOIN note n ON n.path = j.value
 UNION SELECT {_FILE} FROM json_each(?1) j CROSS JOIN note n ON n.path > j.value || '/' AND n.path < j.value || '0'
 """
-"""By ranges of the index on paths: `0` is the character behind `/`."""
+"""By ranges of the path index: `0` is the character after `/`."""
 
 _WORD_VERSIONS = " UNION ALL ".join(f"SELECT v FROM {t}_fts_config WHERE k = 'version'" for t in ("passage", "note"))
 
 
 class NoteRow(NamedTuple):
-    """What the index knows of a note's file, as the walk saw it when it was indexed."""
+    """What the index knows about a note's file, as the walk saw it at indexing."""
 
     id: int
     hash: bytes
@@ -226,31 +228,31 @@ class Store(IndexConnection):
     """One open index. Not safe for use by several threads at once."""
 
     outdated: tuple[str, ...] = ()
-    """Notes that are not as they were indexed: their scopes may be others by now."""
+    """Notes that have changed since they were indexed: their scopes may differ by now."""
     _begun: float | None = None
     """When the open write transaction began."""
 
     @classmethod
     def open(cls, path: Path) -> "Store":
-        """Open an existing index; what goes wrong is to be mapped (schema.mapped_errors)."""
+        """Open an existing index; raises apsw's errors, for the caller to map (schema.mapped_errors)."""
         return cls(schema.connect(path))
 
     @classmethod
     @contextlib.contextmanager
     def opened(cls, path: Path) -> Iterator["Store"]:
-        """An existing index, open for a while; whatever is wrong raises as `schema.mapped_errors` says."""
+        """Open an existing index for a `with` block; errors are mapped by `schema.mapped_errors`."""
         with schema.mapped_errors(path), contextlib.closing(cls.open(path)) as store:
             yield store
 
     @classmethod
     def create(cls, path: Path) -> "Store":
-        """A new and empty index for bulk loading, open."""
+        """Create an empty index for bulk loading and open it."""
         return cls(schema.create(path))
 
     def temporary_copy(self) -> "Store":
-        """A copy of this index, as it is seen now, that nobody else sees and that goes when it is closed.
+        """Return a private copy of this index as it is now, which vanishes when closed.
 
-        It lies in the system's temporary folder, without a name, but for what fits into SQLite's cache.
+        What does not fit into SQLite's cache is in an unnamed file in the system's temporary folder.
         """
         copied = apsw.Connection("")
         with copied.backup("main", self.connection, "main") as backup:
@@ -258,19 +260,19 @@ class Store(IndexConnection):
         return Store(copied)
 
     def close(self, keep_log: bool = False) -> None:
-        """Close it; with `keep_log` without tidying up the write-ahead log, which may be another index's by now."""
+        """Close it; `keep_log` leaves the write-ahead log alone, since it may belong to another index by now."""
         if keep_log:
             self.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         self.connection.close()
 
     def view(self, scopes: Sequence[str]) -> View:
-        """What is seen with these scopes, nothing with none: ask it within one transaction."""
+        """Return what is visible with these scopes (nothing with none); use it within one transaction."""
         return View(self.connection, scopes, self.outdated)
 
     def is_index(self) -> bool:
-        """Whether the tables of an index are there; what FTS5 cannot work with counts as damaged."""
+        """Return whether it has an index's tables; raises CorruptError if the FTS5 versions are missing or unknown."""
         try:
-            # FTS5 itself reports these, where they are damaged, as a mistake in the SQL.
+            # If these tables are damaged, FTS5 itself reports an SQL error.
             found = [version for (version,) in self.rows(_WORD_VERSIONS)]
         except apsw.SQLError:
             return False
@@ -280,9 +282,9 @@ class Store(IndexConnection):
 
     @contextlib.contextmanager
     def writing(self, together_seconds: float = 0.0) -> Iterator[None]:
-        """A write transaction, which those begun within `together_seconds` of it share; a failure undoes all of it."""
+        """Run in a write transaction, kept open and shared for `together_seconds`; a failure rolls back all of it."""
         if self._begun is None:
-            # At once: a transaction that reads first fails with BUSY_SNAPSHOT, whatever the timeout.
+            # IMMEDIATE: a transaction that reads before it writes can fail with BUSY_SNAPSHOT despite the timeout.
             self.connection.execute("BEGIN IMMEDIATE")
             self._begun = time.monotonic()
         try:
@@ -294,7 +296,7 @@ class Store(IndexConnection):
             raise
 
     def commit(self) -> None:
-        """Commit what `writing` left open to be shared, if anything."""
+        """Commit the shared transaction that `writing` left open, if any."""
         if self._begun is not None:
             try:
                 self.connection.execute("COMMIT")
@@ -309,23 +311,23 @@ class Store(IndexConnection):
             self.connection.execute("ROLLBACK")
 
     def checkpoint(self) -> None:
-        """Shorten the write-ahead log to nothing when no reader needs it; else leave it for the next time."""
+        """Truncate the write-ahead log if no reader needs it; otherwise leave it for next time."""
         with contextlib.suppress(*schema.BUSY):
             self.connection.execute(schema.CHECKPOINT)
 
     def map_nothing(self) -> None:
-        """For a process that stays: what is mapped counts as its memory, and a truncated file ends it by SIGBUS."""
+        """Disable mmap for a long-lived process: mapped pages count as its memory, and truncation raises SIGBUS."""
         self.connection.execute("PRAGMA mmap_size=0")
 
     def set_meta(self, key: str, value: str | int) -> None:
         self.connection.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (key, value))
 
     def grow(self) -> None:
-        """Give the index its next generation, inside the transaction that changes it."""
+        """Increment the generation, inside the transaction that changes the index."""
         self.connection.execute(_GROW)
 
     def notes(self, covered: Iterable[str] | None = None) -> dict[str, NoteRow]:
-        """Every indexed note by path, or only those with these paths and those below them."""
+        """Return every indexed note by path, or only those at or below these paths."""
         if covered is None:
             rows = self.rows(f"SELECT {_FILE} FROM note n")
         else:
@@ -334,15 +336,15 @@ class Store(IndexConnection):
 
 
 FACTS = frozenset(("world", "experience", "opinion", "observation"))
-"""Kinds that someone wrote down to be remembered: each stands for itself."""
+"""The kinds of facts, which were written down to be remembered and are self-contained."""
 PAGE = "page"
-"""What reflect wrote."""
+"""A line written by reflect."""
 ATTACHMENT = "file"
-"""The name of an attachment, or a card of a canvas: cited by its path alone, and evidence for nothing."""
+"""An attachment's name or a canvas card: cited by its path alone, and evidence for nothing."""
 
 
 class Candidate(NamedTuple):
-    """A passage with what ranking and answering need of it."""
+    """A passage with what ranking and answering need to know about it."""
 
     id: int
     note_id: int
@@ -353,12 +355,12 @@ class Candidate(NamedTuple):
     kind: str
     tokens: int
     section: int
-    """How many headings stand above it; negative for a heading itself, ASIDE for frontmatter and comments."""
+    """How many of the note's headings precede it; negative for a heading itself, ASIDE for frontmatter and comments."""
     text: str
 
 
 class NoteInfo(NamedTuple):
-    """What an answer says of a passage's note, and its length for ranking."""
+    """What an answer says about a passage's note, and the note's length for ranking."""
 
     id: int
     path: str
