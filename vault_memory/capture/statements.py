@@ -457,9 +457,9 @@ def _capitalised(text: str) -> str:
 
 
 def _correction(old: Statement, taken_at: int | None, review: SessionReview, spoken: Spoken) -> Statement | None:
-    """The correction of a statement that was retracted, or whose next message begins with "no"; None if there is none.
+    """The correction of a statement that was retracted, or whose next message has a denial ("no, …", "actually …").
 
-    That is a sentence with most of its words and something new, or with another number for the same word.
+    That is a sentence with most of its words and something new, or with another date or number for it; else None.
     """
     own, denial = telling_words(old.text), _DENIAL if taken_at is None else RETRACTION
     first = old.message if taken_at is None else max(old.message, taken_at - 1)

@@ -3,7 +3,7 @@
 The steps of a sync, and why in this order:
 1. One sync at a time: a process that finds another one running leaves the work to it.
 2. Each tool's folder is listed, newest first. A transcript whose stamp is unchanged is not even opened.
-3. What was appended is read record by record and the derived file replaced as a whole; only then is the state saved.
+3. What was appended is read record by record and the derived file replaced as a whole; the state is saved after that.
    A sync killed in between has written more messages than the state counts; the next sync writes those again.
 4. A derived text stays even if its transcript disappears (law 7): tools delete transcripts after weeks, a drive may be
    unmounted. The state only records that the transcript is gone. To get rid of a text, delete it.
@@ -30,7 +30,7 @@ from vault_memory.vault.safe_files import make_private, private
 
 _SAFE = re.compile(r"[^A-Za-z0-9._-]+")
 SAVE_SECONDS = 5.0
-"""How much work a sync that is killed may lose."""
+"""How often a sync saves its state: a killed sync loses at most this much work."""
 
 Progress = Callable[[int, int, int], None]
 """Called with the number of transcripts done, of all transcripts, and of messages written."""
@@ -220,7 +220,7 @@ class _ToolSync:
                 return
             start = source.resume(before.mark) if before.messages and _is_whole(before, self._home) else 0
             if before.messages and not start:
-                deadline = float("inf")  # read anew, and cut short, it would lack what is known already
+                deadline = float("inf")  # a rewrite cut short would drop messages that are already known
             self._known[source.key] = self._write(source, before, start, deadline)
         except OSError as error:
             self._report.problems.append(f"{source.file} cannot be read: {error.strerror or error}")
@@ -233,7 +233,7 @@ class _ToolSync:
         text, report = _SessionText(before if start else TranscriptState(path=path), start, summaries), self._report
         for record in source.records(start):
             if time.monotonic() > deadline:
-                stamp = ""  # read on next time
+                stamp = ""  # differs from the source's, so that the next sync resumes here
                 report.pending += 1
                 break
             text.take(record)
