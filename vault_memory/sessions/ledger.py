@@ -106,7 +106,7 @@ def bytes_below(folder: Path) -> int:
 
 
 def load(file: Path) -> dict[str, TranscriptState]:
-    """The state by transcript key, without damaged rows; empty if the file is missing, damaged or of another version."""
+    """The state by transcript key without damaged rows; empty if the file is missing, damaged or of another version."""
     types = list(map(type, TranscriptState()))
     with contextlib.suppress(OSError, ValueError, TypeError, AttributeError, KeyError):
         found = json.loads(file.read_bytes())
