@@ -107,7 +107,7 @@ class Result(NamedTuple):
     parts: tuple[int, ...] = ()
     """The journal hashes of its passages: several where it joins parts of one line."""
     by: str = "person"
-    """Who it is from (provenance.py)."""
+    """Its origin (provenance.py)."""
     trusted: bool = True
     """Whether its origin is trusted: not a web page or a tool's output."""
     header_tokens: int = 0

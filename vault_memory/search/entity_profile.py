@@ -29,7 +29,7 @@ class FactLine:
     confidence: float | None
     superseded_by: str | None = None
     by: str = provenance.PERSON
-    """Who it is from (provenance.py)."""
+    """Its origin (provenance.py)."""
     trusted: bool = True
     """Whether its origin is trusted: not a web page or a tool's output."""
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from vault_memory.text.date_finder import Window
 
 MAX_TITLE_WORDS, MIN_WHOLE, MAX_SPOKEN = 8, 4, 24
-"""In words: the longest title or file name looked for in a question; the shortest question that counts as quoted where
-it occurs verbatim, since an answer may well contain a shorter phrase; and how much of a long question is compared."""
+"""In words: the longest title or file name looked for in a question; the shortest question whose verbatim occurrence
+counts as a quotation, since an answer may well contain a shorter one; and how much of a long question is compared."""
 
 _ORDER_WORDS = frozenset("last latest first earliest most recent recently newest time times tried try".split())  # noqa: SIM905
 """Words that only select one of several ("last time we tried …"), ignored once that is understood."""
@@ -222,7 +222,7 @@ def phrases_of(words: list[str]) -> tuple[str, ...]:
     for word in words:
         found |= dict.fromkeys(terms.match_terms(word))
         if _has_inner_symbol(word) or _CAMEL.search(word):
-            # `tile-server` is one phrase, but a note may well say only "the server": its parts count too.
+            # `tile-server` is one phrase, but a note may say only "the server": its parts count too.
             parts = [p for p in _PARTS.split(word) if len(p) > 2 and p.casefold() not in STOP_WORDS]
             found |= dict.fromkeys(terms.quoted(part) for part in parts)
     return tuple(found)

@@ -83,7 +83,7 @@ WEIGHTS: Mapping[str, float] = {
     "form": 4.0,
     "phrase": 2.5,  # the longest run of the question's words, as a share of them
     "fact": 0.5,  # 1 for a fact written down to be remembered
-    "speaker": 3.6,  # 1 if the one speaker asked about says it
+    "speaker": 3.6,  # 1 if said by the one speaker the question names
     "reply": 2.0,  # the lexical score of the question just before it
     "question": -0.7,  # 1 for a passage that ends in a question or quotes the question asked
     "time": 2.3,  # 1 if it contains a time word and the question asks when

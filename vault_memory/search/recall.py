@@ -42,7 +42,7 @@ DATE_DECIDES, MEANING_DECIDES = "; the date alone decides", "; these are the clo
 
 
 class Recall:
-    """Answers questions from one open store, about one vault."""
+    """Answers questions about one vault from its open index."""
 
     def __init__(
         self, store: Store, vault: Vault, remote: "RemoteEmbedder | None" = None,

@@ -92,11 +92,11 @@ LEAST_ASKED_WEIGHT = 0.3
 """The least weight at which words ask something about the names beside them: "hi" has .25, "morning" .29, "key" .33."""
 
 RARE_PASSAGES = 20
-"""Passages that contain a word found in at most this many of them, and never beside another word of the question, are
-not weak: they are all there is about it."""
+"""If a word is in at most this many candidates, and in none together with another word of the question, those are not
+weak: they are all there is about it."""
 
 TITLES = 200
-"""How many notes are looked up by a title word."""
+"""The most notes looked up by a title word."""
 
 
 class Relevance(NamedTuple):
@@ -337,6 +337,6 @@ def is_informative(passage: Candidate) -> bool:
     """Return whether a passage makes sense by itself: comments, plugin queries and charts do not."""
     if passage.kind == ATTACHMENT or _QUERY.match(passage.text):
         return False
-    if passage.section == ASIDE:  # an author or an address often stands in properties only
+    if passage.section == ASIDE:  # an author or an address is often only in the properties
         return says_property(passage.text)
     return passage.kind != PAGE or not _CHART.match(passage.text)

@@ -65,7 +65,7 @@ class PreparedNote(NamedTuple):
     title: str
     scope: str
     origin: str
-    """Who the note is from (provenance.py)."""
+    """The note's origin (provenance.py)."""
     headings: Sequence[tuple[int, int, str]]
     header_tokens: int
     own_names: Sequence[str]

@@ -20,7 +20,7 @@ Context = tuple[tuple[str, int], ...]
 """Texts with integer weights that together make one vector: a passage and its neighbours."""
 
 WEIGHT_UNIT = 1 << 16
-"""Steps of 1.0 in the fixed-point weights of `mean_direction`."""
+"""Fixed-point units per 1.0 in the weights of `mean_direction`."""
 
 _BIT_DIGITS = bytes(ord("1") if 0 < byte < 128 else ord("0") for byte in range(256))
 
