@@ -398,10 +398,18 @@ class Federation(Memory):
         ask = self._ask_vault if may_wait else self._ask_index_of
         for root, given in self.ask_each(partial(ask, request), request.filters.scopes, seconds):
             found = NoAnswer(str(given)) if isinstance(given, VaultMemoryError) else given
+            if isinstance(found, Memory):
+                try:
+                    found = found.answer(request, journal=False)
+                except VaultMemoryError as error:
+                    found = NoAnswer(str(error))
             yield root.name, found if isinstance(found, NoAnswer) else _cited_outside(root, found)
 
-    def _ask_vault(self, request: Request, root: FurtherVault) -> Answer:
-        return self.memory_of(root).answer(request, journal=False)
+    def _ask_vault(self, request: Request, root: FurtherVault) -> Answer | Memory:
+        """A further vault's answer; the vault itself if its index must be built first, which takes longer than this
+        thread is waited for."""
+        memory = self.memory_of(root)
+        return memory if memory.index_file.unusable() else memory.answer(request, journal=False)
 
     def _ask_index_of(self, request: Request, root: FurtherVault) -> Answer | NoAnswer:
         """A further vault's answer from its index as it is, without a model server."""

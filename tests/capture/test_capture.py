@@ -1016,3 +1016,13 @@ def test_forgetting_says_which_words_other_devices_still_hold(
     assert "spare key" in journal_text(memory)
     memory.capture()
     assert "spare key" not in journal_text(memory)
+
+
+@pytest.mark.parametrize(("mark", "refused"), [(" ", 0), ("-", 1)])
+def test_a_line_moved_out_of_the_block_stays_there_and_counts(memory: Federation, mark: str, refused: int) -> None:
+    memory.capture()
+    fill(memory.vault.root, {PAGE: ticked_elsewhere(page(memory)).replace("[x]", f"[{mark}]")})
+    age(memory.vault.root / PAGE, 60)
+    done = memory.capture()
+    assert (done.accepted, done.declined, len(memory.proposals())) == (0, refused, 2 - refused)
+    assert page(memory).count("Mara") == 1

@@ -120,3 +120,17 @@ def test_a_journal_from_elsewhere_can_do_no_harm(root: Path, path: str) -> None:
     put(root, ".memory/journal/other.jsonl", json.dumps({**line, "names": ["page"], "value": 1.0}) + "\n")
     done = reflected(root)
     assert (done.edits, done.removed) == ((), ())
+
+
+@pytest.mark.parametrize("first", ["the page", "the index"])
+def test_it_is_not_made_again_where_the_index_went_before_the_next_run(root: Path, first: str) -> None:
+    if first == "the index":
+        without_index(root)
+        memory(root).index()
+    (root / NORA).unlink()
+    if first == "the page":
+        without_index(root)
+    put(root, "memory/2025-12-08.md", "## Retain\n- W @Nora @Kallö: Has a new boat.\n")
+    done = reflected(root)
+    assert (NORA in paths(done), KALLO in paths(done), done.removed) == (False, True, (NORA,))
+    assert noted(root) == [(NORA, 1.0)]

@@ -90,24 +90,28 @@ class PageAnswers(NamedTuple):
     lines: Mapping[str, ProposalLine] = {}
     others: Mapping[str, Sequence[str]] = {}
     """The user's own lines in the block, by the name of the proposal they follow ("": before the first)."""
+    outside: frozenset[str] = frozenset()
+    """The names of proposals whose line was moved out of the block."""
     beside: frozenset[str] = frozenset()
     """The names of proposals without an `instead of …` line: accepting them replaces nothing."""
 
 
 def read_answers(page: Page, shown: Sequence[OpenProposal]) -> PageAnswers:
-    """The answers to the `shown` proposals, from anywhere on the page; of duplicate lines a ticked one wins."""
+    """The answers to the `shown` proposals, from anywhere on the page; a ticked duplicate wins, else a marked one."""
     wanted = {one.name for one in shown}
     inside, others, instead = _read_block(page.block.lines if page.block else ())
     beyond = map(read_line, [*page.before.splitlines(), *page.after.splitlines()])
     found: dict[str, ProposalLine] = {}
     for one in (*beyond, *inside):
-        if one and one.name in wanted and not (one.name in found and found[one.name].mark == TICK):
-            found[one.name] = one
+        if one and one.name in wanted:
+            other = found.get(one.name)
+            found[one.name] = other if other and (other.mark == TICK or (other.mark and not one.mark)) else one
     ticked = {name: one.text for name, one in found.items() if one.mark == TICK}
     refused = frozenset(name for name, one in found.items() if one.mark == REFUSAL)
     standing = {name: one for name, one in found.items() if name not in refused}
+    within = frozenset(one.name for one in inside)
     told = PageAnswers(
-        ticked, refused, lines=standing, others=others, beside=frozenset(one.name for one in inside) - instead,
+        ticked, refused, lines=standing, others=others, outside=frozenset(found) - within, beside=within - instead,
     )  # fmt: skip
     gone = wanted - found.keys()
     # A list item without a name may be any of the missing ones.
@@ -160,14 +164,15 @@ def compose(
     markers are broken.
     """
     page = read_page(path, before if before is not None else b"# Proposals\n", BLOCK)
+    inside = [one for one in proposals if one.name not in answers.outside]
     texts = list(answers.others.get("", ()))
-    for one in proposals:
+    for one in inside:
         texts.append(answers.lines[one.name].line if one.name in answers.lines else line(one))
         if one.replaces in old and one.name not in answers.beside:
             texts.append("  instead of ~~{}~~ — {}".format(*old[one.replaces]))
         texts += [f"  ({one.remark})"] if one.kept_for else []
         texts += answers.others.get(one.name, ())
-    behind = {"", *(one.name for one in proposals)}
+    behind = {"", *(one.name for one in inside)}
     texts += (text for name, own in answers.others.items() if name not in behind for text in own)
     body = "\n".join(texts).strip("\n").split("\n") if texts else []
     lines = [_HEADING, "", *([_INTRO, "", *body] if body else [_NONE])]

@@ -56,15 +56,20 @@ def _clause(pattern: str) -> re.Pattern[str]:
 _NAMES = r"(?-i:[^\W\d_a-z][\w'’.-]*(?:,? [^\W\d_a-z][\w'’.-]*)*)"
 """The name of a place or a company, and nothing more: a home "in summer" does not contradict the usual one."""
 
+_COMPANY = r"(?:,? (?:with|near|above|together|close) .+)?"
+"""With whom or near what somebody lives: that is no part of the place."""
+
 _CONDITION = r" (?:for|when|as|in|on|at|during|while|before|after|by|every|each) .+"
 """For what, when or where: a conditional claim never contradicts an unconditional one."""
 
 # `lives in Bern`, `moved to Bern`, `works at Google`, `left Google`, `prefers tea (to coffee) (for breakfast)`,
 # `uses vim`, `switched from vim to Helix`, `moved from Zurich to Bern` (which may also be two programs).
-_LIVES = _clause(rf"{_ADVERBS}(?:lives?|living|resides?|residing|based) (?:in|at) (?P<new>{_NAMES})")
+_LIVES = _clause(rf"{_ADVERBS}(?:lives?|living|resides?|residing|based) (?:in|at) (?P<new>{_NAMES}){_COMPANY}")
 _MOVED = _clause(rf"{_ADVERBS}(?:moved|moves|relocated|relocates) (?:back )?to (?P<new>{_NAMES})(?:,? (?!for\b).*)?")
-_WORKS = _clause(rf"{_ADVERBS}(?:works?|working|employed) (?:at|for|by) (?P<new>{_NAMES})(?: as an? \w+(?: \w+)?)?")
-_LEFT = _clause(rf"(?:has |have )?(?:left|quit) (?P<old>{_NAMES})(?: .*)?")
+_WORKS = _clause(
+    rf"{_ADVERBS}(?:works?|working|employed) (?:at|for|by) (?P<new>{_NAMES})(?: in {_NAMES})?(?: as an? \w+(?: \w+)?)?"
+)
+_LEFT = _clause(rf"(?:has |have )?(?:left|quit) (?P<old>{_NAMES})(?:,? (?:to|for|in|on|after|because|last)\b.*)?")
 _PREFERS = _clause(
     rf"{_ADVERBS}prefers? (?P<new>.+?)(?:,? (?:over|to|instead of|rather than) (?P<old>.+?))?(?P<context>{_CONDITION})?"
 )

@@ -12,9 +12,11 @@ from vault_memory.reflect.generated_blocks import Block, Line, PageLine, Written
 from vault_memory.reflect.merge import KnownFacts
 from vault_memory.reflect.model_paragraph import ModelParagraphs
 from vault_memory.reflect.page_drafts import PageJob, PageJobs, ReflectRequest
+from vault_memory.reflect.run_log import REFLECT
 from vault_memory.store import note_queries
 from vault_memory.store.view import View
 from vault_memory.text.output import plural
+from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.vault import Vault
 from vault_memory.write.rewrite import decode_utf8
 
@@ -163,7 +165,7 @@ class RunPlanner:
 
     def _find_removed(self) -> frozenset[str]:
         """The pages not to recreate because the user removed them; none with `force`."""
-        stood = [path for path, page in self._known.items() if page.was_there]
+        stood = [path for path, page in self._known.items() if page.was_there] or self._pages_of_runs()
         there = {path for path in (*stood, *self.feedback.removed) if self._is_there(path)}
         missing = {link_name(path): path for path in stood if path not in there}
         notes = note_queries.note_paths(self._store) if missing else ()
@@ -176,6 +178,23 @@ class RunPlanner:
         gone = frozenset(self._stood) - there
         self.gone = gone - moved
         return frozenset() if self._asked.force else gone | removed
+
+    def _pages_of_runs(self) -> list[str]:
+        """The pages that the undo history names as written, for an index that was built anew since.
+
+        None if so many of them are gone that they went with the index: those are made again.
+        """
+        pages: dict[str, None] = {}
+        with suppress(VaultError):  # a damaged history says nothing
+            for run in UndoHistory(self._vault.root).runs(REFLECT):
+                if not run.is_undone:
+                    pages |= dict.fromkeys(change.path for change in run.changes())
+        found = [path for path in pages if path not in self._layout.cores]
+        try:
+            user_feedback.refuse_lost(found, [path for path in found if not self._is_there(path)])
+        except RefusedError:
+            return []
+        return found
 
     def _is_there(self, path: str) -> bool:
         """Whether a page exists, according to the index or the disk; an unreadable page counts as existing."""
