@@ -5,7 +5,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -183,23 +183,22 @@ class IndexFile:
         if not self.path.exists():
             return None, "there was none"
         try:
-            with schema.mapped_errors(self.path):
+            with schema.mapped_errors(self.path), ExitStack() as unless_usable:
                 store = Store.open(self.path)
+                unless_usable.callback(store.close)
                 if not store.is_index():
-                    store.close()
                     return None, "it was not an index of this program"
                 whose, made_by = store.meta("vault"), store.meta("fingerprint")
+                if self.config.index_path and whose not in (None, vault_id(self.vault.root)):
+                    raise RefusedError(
+                        f"The index {self.path} belongs to another vault.",
+                        "Let index.path name a folder: each vault then has its own index in it.",
+                    )
+                if made_by == self.fingerprint():
+                    unless_usable.pop_all()
+                    return store, ""
         except IndexDamagedError as error:
             return None, f"it was damaged ({error})"
-        if self.config.index_path and whose not in (None, vault_id(self.vault.root)):
-            store.close()
-            raise RefusedError(
-                f"The index {self.path} belongs to another vault.",
-                "Let index.path name a folder: each vault then has its own index in it.",
-            )
-        if made_by == self.fingerprint():
-            return store, ""
-        store.close()
         return None, "it was made by another version or with other settings"
 
     def _rebuild(self, walk: Walk, why: str, progress: "Progress | None") -> "Report":

@@ -145,7 +145,7 @@ def find_relevance(found: Candidates, finder: Finder, best: Sequence[int] = ()) 
     lacking = _find_lacking(found, words, best[:BEST_PASSAGES]) if best else Relevance()
     return lacking._replace(
         figure=_figure(words),
-        asks=_asks(found, [word for word in words if not word.is_name]),
+        asks=bool(best) or _asks(found, [word for word in words if not word.is_name]),  # only hooks ask for this
         weak=_find_weak(found, finder, words, hits),
     )
 
