@@ -44,7 +44,6 @@ MOST_DETAILS = 3
 _DETAIL = re.compile(r"\d+(?:[.,:]\d+)*|[\"“*_][A-Z]|(?<=[a-z,;:] )(?!I\b)[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 """A number, a title, or a name that does not start the sentence; beyond MOST_DETAILS it is a list and adds nothing."""
 
-
 ALIKE = 0.6
 """Two facts whose stems have a Jaccard similarity above this are near-duplicates."""
 
@@ -67,17 +66,10 @@ class Turn(NamedTuple):
     of: Callable[[Fact], bool] | None = None
 
 
-def choose_in_turns(facts: Sequence[Fact], budget: int, weigh: Weights, turns: Iterable[Turn]) -> list[list[Fact]]:
-    """The facts that each turn selects, given what the turns before it already took.
-
-    All turns together take at most `budget` tokens. The order of `facts` does not matter.
-    """
-    choice, found = _Choice(_candidates(facts, weigh)), list[list[Fact]]()
-    for turn in turns:
-        taken = choice.take(min(turn.budget, budget), turn.of)
-        budget -= sum(one.cost for one in taken)
-        found.append([one.fact for one in taken])
-    return found
+def choose_in_turns(facts: Sequence[Fact], weigh: Weights, turns: Iterable[Turn]) -> list[list[Fact]]:
+    """The facts that each turn selects, given what the turns before it took; the order of `facts` does not matter."""
+    choice = _Choice(_candidates(facts, weigh))
+    return [choice.take(turn) for turn in turns]
 
 
 def lately(facts: Iterable[Fact]) -> Callable[[Fact], bool]:
@@ -110,8 +102,7 @@ def _candidates(facts: Sequence[Fact], weigh: Weights) -> list[_Candidate]:
     for fact in ordered:
         stems = frozenset(weigh.stems(fact.text))
         waits_for = fact.succeeded_by if fact.succeeded_by in keys and fact.succeeded_by != fact.key else None
-        when = fact.when
-        is_ahead = when is not None and fact.day is not None and when > fact.day
+        is_ahead = bool(fact.when and fact.day and fact.when > fact.day)
         share = (SUPERSEDED if waits_for is not None else 1.0) * (AHEAD if is_ahead else 1.0)
         # A day still to come does not count as a detail: a plan may come to nothing.
         has_happened = fact.occurred is not None and (fact.day is None or fact.occurred.start <= fact.day)
@@ -149,14 +140,13 @@ class _Choice:
         counts = Counter(slug for one in candidates for slug in one.about)
         self._left = {slug: 2 + math.log2(count) for slug, count in counts.items()}
 
-    def take(self, budget: int, of: Callable[[Fact], bool] | None) -> list[_Candidate]:
-        """The candidates one turn takes, in the order taken."""
-        before, keys = len(self._taken), {one.fact.key for one in self._taken}
-        had = set(map(id, self._taken))
+    def take(self, turn: Turn) -> list[Fact]:
+        """The facts that one turn takes, in the order taken."""
+        budget, before, keys = turn.budget, len(self._taken), {one.fact.key for one in self._taken}
         waiting: dict[int, list[int]] = defaultdict(list)
         heap: list[tuple[float, int]] = []
         for at, one in enumerate(self._candidates):
-            if id(one) in had or (of and not of(one.fact)):
+            if one.fact.key in keys or (turn.of and not turn.of(one.fact)):
                 continue
             if one.waits_for is None or one.waits_for in keys:
                 heap.append((-self._rate(one), at))
@@ -172,21 +162,18 @@ class _Choice:
             if heap and now > heap[0]:
                 heapq.heappush(heap, now)
             elif not any(_says_the_same(one, other) for other in self._taken):
-                self._add(one)
+                self._taken.append(one)
+                for slug in one.about:
+                    self._left[slug] *= math.exp2(-one.share)
                 budget -= one.cost
                 for other in waiting.pop(one.fact.key, ()):
                     heapq.heappush(heap, (-self._rate(self._candidates[other]), other))
-        return self._taken[before:]
+        return [one.fact for one in self._taken[before:]]
 
     def _rate(self, one: _Candidate) -> float:
         """The gain of a fact per cost^SCALE."""
         left = sum(map(self._left.__getitem__, one.about))
         return (left * (1 - math.exp2(-one.share)) + one.worth) / math.pow(one.cost, SCALE)
-
-    def _add(self, one: _Candidate) -> None:
-        self._taken.append(one)
-        for slug in one.about:
-            self._left[slug] *= math.exp2(-one.share)
 
 
 def _says_the_same(one: _Candidate, other: _Candidate) -> bool:

@@ -120,7 +120,7 @@ class EntityPage:
             Turn(tokens // LATELY_SHARE, lately(telling)),
             Turn(tokens),
         )
-        head, best, new, more = choose_in_turns(telling, 2 * tokens, weigh, turns)
+        head, best, new, more = choose_in_turns(telling, weigh, turns)
         best.sort(key=lambda fact: fact.succeeded_by is not None)
         rest = [*new, *more]
         now = [next(self._retellings(fact, [*head, *best, *rest]), fact) for fact in best]
@@ -158,10 +158,9 @@ class EntityPage:
     def _opening(self, first: Sequence[Fact]) -> list[Line]:
         """The headline, and how much is known."""
         found = [Line("## In the logs")]
-        for line in self._body.listed(first, self.slug):
-            cited = f" — {self.context.cite.fact(first[0])}"
-            text = line.text.removeprefix("- ").removesuffix(cited).replace("**", "")
-            found += [Line(""), line._replace(text=f"**{text}**{cited}")]
+        for fact in first:
+            text = self._body.words(fact, self.slug).replace("**", "")
+            found += [Line(""), Line(f"**{text}** — {self.context.cite.fact(fact)}", (fact.key,))]
         # With opinions only, their own heading says enough.
         return [*found, Line(""), self._how_much()] if self._facts else found
 
@@ -226,10 +225,8 @@ def by_month(facts: Iterable[Fact]) -> Iterator[tuple[str, list[Fact]]]:
 # --- world.md and experience.md --------------------------------------------------------------------------------------
 
 
-def bank_lines(
-    known: Sequence[Fact], context: PageContext, tokens: int = BANK_TOKENS, *, is_world: bool
-) -> tuple[Line, ...]:
-    """The block of world.md (how things are now) or of experience.md (what was done) within `tokens`."""
+def bank_lines(known: Sequence[Fact], context: PageContext, *, is_world: bool) -> tuple[Line, ...]:
+    """The block of world.md (how things are now) or of experience.md (what was done) within BANK_TOKENS."""
     if is_world:
         newest = max((fact.day for fact in known if fact.day), default=None)
         standing = (fact for fact in known if fact.kind in STANDING and fact.succeeded_by is None)
@@ -240,10 +237,10 @@ def bank_lines(
         return ()
     last = max((fact.when for fact in facts if fact.when), default=date.min)
     newer = () if is_world else known
-    body = Body(period_of(last, "month"), facts, context, tokens, newer, is_opened=False)
+    body = Body(period_of(last, "month"), facts, context, BANK_TOKENS, newer, is_opened=False)
     telling = [fact for fact in facts if body.says_how_it_stands(fact)]
-    turns = [Turn(tokens // LATELY_SHARE, lately(telling)), Turn(tokens)]
-    chosen = [*chain(*choose_in_turns(telling, 2 * tokens, Weights(context.stems, body.cost), turns))]
+    turns = [Turn(BANK_TOKENS // LATELY_SHARE, lately(telling)), Turn(BANK_TOKENS)]
+    chosen = [*chain(*choose_in_turns(telling, Weights(context.stems, body.cost), turns))]
 
     def lines(taken: Sequence[Fact]) -> list[Line]:
         found = [Line("## From the logs")]
@@ -258,4 +255,4 @@ def bank_lines(
             found += [Line(""), Line(rest, slot="folded")]
         return found
 
-    return context.fit(chosen, tokens, lines)
+    return context.fit(chosen, BANK_TOKENS, lines)

@@ -99,35 +99,22 @@ class Citations:
     def several(self, facts: Sequence[Fact]) -> str:
         """The citation of several facts of one note: `[[2025-11-27]] L12, L14`, or by the block id of the first."""
         first, *more = facts
-        path = first.path
-        if not first.block_id:
-            where = f"{self.link(path)} L{first.line}"
-        elif _UNFIT.search(path):
-            where = _markdown(path, f"#^{first.block_id}")
+        if first.block_id:
+            where = self.link(first.path, f"#^{first.block_id}")
         else:
-            name, bar, shown = self.target(path).partition("|")
-            where = f"[[{name}#^{first.block_id}{bar}{shown}]]"
+            where = f"{self.link(first.path)} L{first.line}"
         marks = dict.fromkeys(provenance.origin_suffix(fact.by) for fact in facts)
         return ", ".join((where, *(f"L{fact.line}" for fact in more))) + "".join(marks)
 
-    def link(self, path: str) -> str:
-        """A link to a whole note."""
-        return _markdown(path) if _UNFIT.search(path) else f"[[{self.target(path)}]]"
-
-    def named(self, path: str, name: str) -> str:
-        """A link to a whole note, displayed as `name`."""
+    def link(self, path: str, anchor: str = "") -> str:
+        """A link to a note, or to the `anchor` in it."""
         if _UNFIT.search(path):
-            return _markdown(path, shown=name)
-        target = self.target(path)
-        plain_name = re.sub(r"[\[\]|]", " ", name)
-        return f"[[{target}]]" if target == name or "|" in target else f"[[{target}|{plain_name}]]"
+            words = re.sub(r"([\[\]])", r"\\\1", link_name(path))
+            return f"[{words}]({quote(path, safe='/')}{anchor})"
+        name, bar, shown = self.target(path).partition("|")
+        return f"[[{name}{anchor}{bar}{shown}]]"
 
     def target(self, path: str) -> str:
         """The text between the brackets: the note's name, or path and name if another note has the same name."""
         name = link_name(path)
         return name if self._names[name.casefold()] < 2 else f"{path.removesuffix('.md')}|{name}"
-
-
-def _markdown(path: str, anchor: str = "", shown: str = "") -> str:
-    words = re.sub(r"([\[\]])", r"\\\1", shown or link_name(path))
-    return f"[{words}]({quote(path, safe='/')}{anchor})"

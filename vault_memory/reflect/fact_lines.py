@@ -71,9 +71,10 @@ class PageContext:
 
 def counted_each(noun: str, counts: Iterable[tuple[int, str]]) -> str:
     """`2 facts new, 1 retracted`: the noun follows the first number only; "" if every number is 0."""
-    some = [(number, what) for number, what in counts if number]
-    numbers = [plural(number, noun) if not at else f"{number:,}" for at, (number, _) in enumerate(some)]
-    return ", ".join(f"{number} {what}" for number, (_, what) in zip(numbers, some, strict=True))
+    told = [(number, what) for number, what in counts if number]
+    return ", ".join(
+        f"{number:,} {what}" if at else f"{plural(number, noun)} {what}" for at, (number, what) in enumerate(told)
+    )
 
 
 def folded(facts: Iterable[Fact], told: Iterable[Fact], links: int, where: Callable[[Fact], str]) -> str:
@@ -179,13 +180,13 @@ class Body:
         return {name: facts for name, facts in found.items() if facts}
 
     def listed(self, facts: Iterable[Fact], section: str) -> list[Line]:
-        """A line for each fact, prefixed with the day and the name that its own text omits."""
-        found: list[Line] = []
-        for fact in facts:
-            lead = ", ".join(filter(None, (self._day(fact), self._name(fact, section))))
-            words = f"{lead}: {self.text(fact)}" if lead else self.text(fact)
-            found.append(Line(f"- {words}{self._until(fact)} — {self.context.cite.fact(fact)}", (fact.key,)))
-        return found
+        """A line for each fact."""
+        return [Line(f"- {self.words(fact, section)} — {self.context.cite.fact(fact)}", (fact.key,)) for fact in facts]
+
+    def words(self, fact: Fact, section: str) -> str:
+        """A fact's text, after the day and the name that it omits."""
+        lead = ", ".join(filter(None, (self._day(fact), self._name(fact, section))))
+        return f"{lead and f'{lead}: '}{self.text(fact)}{self._until(fact)}"
 
     def _day(self, fact: Fact) -> str:
         """The day of a fact, unless its citation or its text already gives it."""

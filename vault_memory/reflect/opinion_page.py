@@ -57,17 +57,14 @@ def page(opinions: Sequence[HeldOpinion], context: PageContext, tokens: int = PA
             by_subject[next(iter(opinions[place].subjects), "")].append(place)
         found = [Line("## As the logs have it")]
         for subject, told in sorted(by_subject.items(), key=lambda pair: (not pair[0], -len(pair[1]), pair[0])):
-            found += [Line(""), Line(_title(subject, context)), Line("")]
+            title = unlinked(context.link_entity(subject)) if subject else "Everything else"
+            found += [Line(""), Line(f"### {title}"), Line("")]
             found += chain.from_iterable(map(entries.__getitem__, told))
         if folded := len(opinions) - len(places):
             found += [Line(""), Line(f"…and {folded:,} more: see `memory opinions`.", slot="folded")]
         return found
 
     return context.fit(ranked, tokens, lines)
-
-
-def _title(subject: str, context: PageContext) -> str:
-    return f"### {unlinked(context.link_entity(subject)) if subject else 'Everything else'}"
 
 
 def entry(opinion: HeldOpinion, context: PageContext, is_short: bool = False) -> Iterator[Line]:

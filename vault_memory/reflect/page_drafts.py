@@ -390,7 +390,7 @@ class PageJobs:
 
     def _link_entity(self, slug: str) -> str:
         path = self._open_pages.get(slug)
-        return self._cite.named(path, link_name(path)) if path else self.name(slug)
+        return self._cite.link(path) if path else self.name(slug)
 
     def forms(self, slug: str) -> Sequence[str]:
         """All names of an entity."""

@@ -70,7 +70,8 @@ class RunPlanner:
             user_feedback.read_given_confidences(self.feedback, path, *self._read_written(path, name))
         self.jobs = PageJobs(
             store, config, asked, self.feedback,
-            ask=paragraphs.ask if paragraphs else None, removed=self._find_removed(), holds_block=self._holds_block,
+            ask=paragraphs.ask if paragraphs else None, removed=self._find_removed(),
+            holds_block=lambda path: self._block(path, entity_page.BLOCK) is not None,
         )  # fmt: skip
         facts = KnownFacts(
             names=frozenset(generated_blocks.fact_name(fact.key) for fact in self.jobs.fact_set.facts),
@@ -279,12 +280,6 @@ class RunPlanner:
         except OSError as error:
             raise VaultError(f"{path} cannot be read: {error.strerror}.", "Check its permissions.") from error
 
-    def _holds_block(self, path: str) -> bool:
-        with suppress(RefusedError, VaultError):
-            begins = f"memory:begin {entity_page.BLOCK}".encode() in (self._page(path) or b"")  # avoids most parses
-            return begins and self._block(path, entity_page.BLOCK) is not None
-        return False
-
     def _read_written(self, path: str, name: str) -> tuple[Block | None, list[Line] | None]:
         block = self._block(path, name)
         return block, self._written.last(block.sha) if block else None
@@ -292,6 +287,7 @@ class RunPlanner:
     def _block(self, path: str, name: str) -> Block | None:
         """A page's current block; None if it cannot be read, which is reported when the page is to be written."""
         with suppress(*LEFT_ALONE):
-            data = self._page(path)
-            return generated_blocks.read_page(path, data, name).block if data is not None else None
+            data = self._page(path) or b""
+            if b"memory:begin" in data:  # avoids most parses
+                return generated_blocks.read_page(path, data, name).block
         return None
