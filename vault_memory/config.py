@@ -136,8 +136,7 @@ _BANK = _must_be(
     lambda value: _is_text(value) and _is_plain_path(value.rstrip("/")), lambda value: value.rstrip("/"),
 )  # fmt: skip
 _CORE = _must_be(
-    'a note inside the vault, such as "memory.md"',
-    lambda value: _is_text(value) and _is_plain_note(value),
+    'a note inside the vault, such as "memory.md"', lambda value: _is_text(value) and _is_plain_note(value)
 )
 _NOTES = _must_be(
     'a list of notes inside the vault, such as ["SOUL.md", "USER.md"]',

@@ -22,14 +22,7 @@ from vault_memory.config import Config, load
 from vault_memory.errors import RefusedError, VaultError, VaultMemoryError
 from vault_memory.indexing.index_file import IndexFile
 from vault_memory.memory import Memory
-from vault_memory.search.answer import (
-    CLOSEST,
-    Answer,
-    Request,
-    Result,
-    RootStatus,
-    Understanding,
-)
+from vault_memory.search.answer import CLOSEST, Answer, Request, Result, RootStatus, Understanding
 from vault_memory.startup import NOTES, SESSIONS, STALE_SOURCE, user_folder
 from vault_memory.store import journal
 from vault_memory.text.scope_syntax import GLOBAL, UNREADABLE_SCOPE, normal_scope

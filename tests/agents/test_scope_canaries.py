@@ -132,7 +132,8 @@ def everything(root: Path, asked_paths: list[str], told: dict[str, str]) -> tupl
     said: list[object] = [(answer.understood, answer.notes, answer.passages) for answer in answers]
     said.append(_status(narrowed(status(mine, OPEN))))
     for name in (*NAMES, *HIDDEN_NAMES, "Pete", "The Keeper"):
-        said.append(_plain(entity_document(mine.entity(name, scopes=OPEN), name, mine.index_state)))
+        profile = entity_document(mine.entity(name, scopes=OPEN), name)
+        said.append(_plain(profile | index_state_document(mine.index_state)))
         said.append(mine.similar_names(name, OPEN))
         said.append(_plain(opinions_document(mine.opinions(name, scopes=OPEN))))
     said.append(entities_document(mine.entities(scopes=OPEN)))

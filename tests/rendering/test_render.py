@@ -10,16 +10,9 @@ from hypothesis import strategies as st
 
 from vault_memory.indexing.indexer import Report
 from vault_memory.markdown.note import Problem
-from vault_memory.rendering.common import dump
-from vault_memory.rendering.notes import (
-    entities_text,
-    entity_text,
-)
+from vault_memory.rendering.notes import entities_text, entity_text
 from vault_memory.rendering.recall import left_out_notes, recall_document, recall_notes, recall_text
-from vault_memory.rendering.status import (
-    index_text,
-    problem_line,
-)
+from vault_memory.rendering.status import index_text, problem_line
 from vault_memory.search.answer import Answer, Request, Result, Understanding
 from vault_memory.search.entity_profile import EntityProfile, EntityRow
 from vault_memory.store.view import Filters
@@ -89,7 +82,7 @@ def test_the_recall_document_is_whole() -> None:
         "bees?", NOW, 5, 900, Filters(since=date(2025, 11, 1), entities=("Mara",), kinds=("world",)), id=7
     )
     said = answer(result(), request=request, degraded=[("semantic", "no vectors")], seconds=0.00456)
-    document = json.loads(dump(recall_document(said)))
+    document = json.loads(json.dumps(recall_document(said)))
     assert document["schema"] == "vault-memory/recall@1"
     assert set(document) >= {
         "id", "query", "now", "mode", "lanes", "embedder", "degraded", "index", "filters", "understood", "results",
@@ -120,7 +113,7 @@ def test_why_is_there_only_when_asked_for() -> None:
 @settings(deadline=None)
 @given(st.text(max_size=60))
 def test_json_is_ascii_and_keeps_the_very_text(text: str) -> None:
-    printed = dump(recall_document(answer(result(text=text))))
+    printed = json.dumps(recall_document(answer(result(text=text))))
     assert printed.isascii() and "\n" not in printed
     assert json.loads(printed)["results"][0]["content"] == text
 

@@ -29,8 +29,8 @@ class LazyGroup(click.Group):
         module = COMMANDS.get(cmd_name)
         if module is None:
             return None
-        command = getattr(import_module(f"vault_memory.cli.{module}"), cmd_name)
-        return command if isinstance(command, click.Command) else None
+        command: click.Command = getattr(import_module(f"vault_memory.cli.{module}"), cmd_name)
+        return command
 
 
 @click.group(
@@ -49,8 +49,7 @@ def group(shared: Shared, rebuild: bool) -> None:
         if not rebuild:
             click.echo(ctx.get_help())
             ctx.exit(0)
-        index = import_module("vault_memory.cli.index").index
-        ctx.invoke(index, rebuild=True)
+        ctx.invoke(import_module("vault_memory.cli.index").index, rebuild=True)
     elif rebuild:
         raise click.UsageError("--rebuild works alone or with `index`.")
 
@@ -98,7 +97,7 @@ def main(arguments: list[str] | None = None) -> None:
 def _as_json(arguments: list[str], message: str, next_step: str, exit_code: int) -> None:
     """With `--json`, print the `error@1` document; the sentence still goes to standard error."""
     if "--json" in arguments:
-        from vault_memory.rendering.common import dump, schema
+        from vault_memory.rendering.common import schema
 
         error = {"message": message, "next_step": next_step, "exit_code": exit_code}
-        click.echo(dump(schema("error") | {"error": error}))
+        Shared().say(schema("error") | {"error": error})

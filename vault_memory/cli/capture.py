@@ -3,34 +3,21 @@
 import click
 
 from vault_memory.cli.common import Shared, command, scope_option
-from vault_memory.rendering.capture import (
-    capture_document,
-    capture_text,
-    facts_document,
-    facts_text,
-    journal_document,
-    journal_text,
-    proposals_document,
-    proposals_text,
-)
-from vault_memory.rendering.common import dump
+from vault_memory.rendering import capture as printing
 
 
 @command("memory capture --dry-run", short_help="Propose what sessions and logs hold that is worth remembering.")
 @click.option("--since", metavar="D", help="Look again at all that was said from D on.")
 @click.option(
-    "--idle",
-    type=click.IntRange(0, 10_000),
-    default=0,
-    metavar="MINUTES",
+    "--idle", type=click.IntRange(0, 10_000), default=0, metavar="MINUTES",
     help="Leave out sessions that went on within so many minutes.",
-)
+)  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Only show what would be proposed or written.")
 @click.option("--explain", is_flag=True, help="Show every statement that was found, with its figures.")
 def capture(shared: Shared, since: str | None, idle: int, dry_run: bool, explain: bool) -> None:
     """Find what was said that is worth keeping. Requests ("remember …") are written; the rest waits for your tick."""
     done = shared.memory().capture(since=since, dry_run=dry_run, idle_minutes=idle)
-    shared.say(dump(capture_document(done)) if shared.json else capture_text(done, explain))
+    shared.say(printing.capture_document(done) if shared.json else printing.capture_text(done, explain))
 
 
 @command("memory proposals --yes 1a2b3c4d", short_help="List what was captured, accept or refuse it.")
@@ -40,13 +27,12 @@ def proposals(shared: Shared, yes: tuple[str, ...], no: tuple[str, ...]) -> None
     """List the proposals that wait for an answer, or answer them. Ticking them on their page does the same."""
     memory = shared.memory()
     if yes or no:
-        done = memory.capture(
-            yes=[name.removeprefix("p-") for name in yes], no=[name.removeprefix("p-") for name in no]
-        )
-        shared.say(dump(capture_document(done)) if shared.json else capture_text(done, explain=False))
+        accepted, refused = ([name.removeprefix("p-") for name in names] for names in (yes, no))
+        done = memory.capture(yes=accepted, no=refused)
+        shared.say(printing.capture_document(done) if shared.json else printing.capture_text(done, explain=False))
         return
     found = memory.proposals()
-    shared.say(dump(proposals_document(found)) if shared.json else proposals_text(found))
+    shared.say(printing.proposals_document(found) if shared.json else printing.proposals_text(found))
 
 
 @command("memory facts --by agent --since 7d", short_help="List the facts that are kept, and by whom.")
@@ -60,7 +46,7 @@ def facts(
 ) -> None:
     """List the facts that are kept, newest first, each with its source and who it is from."""
     found = shared.memory().facts(entity=entity, kinds=kind, since=since, by=by, scopes=scope)
-    shared.say(dump(facts_document(found)) if shared.json else facts_text(found))
+    shared.say(printing.facts_document(found) if shared.json else printing.facts_text(found))
 
 
 @command("memory journal --days 2", short_help="Show what was recalled, handed over, captured and answered.")
@@ -68,4 +54,4 @@ def facts(
 def journal(shared: Shared, days: int) -> None:
     """Show the journals: recalls, context handed over, captures, answers to proposals, forgotten facts."""
     found = shared.memory().journal(days)
-    shared.say(dump(journal_document(found)) if shared.json else journal_text(found, days))
+    shared.say(printing.journal_document(found) if shared.json else printing.journal_text(found, days))

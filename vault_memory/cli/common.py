@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import json
 import os
 import sys
 import time
@@ -15,6 +16,7 @@ from vault_memory.startup import __version__
 
 if TYPE_CHECKING:
     from vault_memory.federation import Federation
+    from vault_memory.rendering.common import Document
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,9 @@ class Shared:
                 found = rpc_methods.call(method, self.memory(), params, bar)
         return found
 
-    def say(self, text: str) -> None:
-        """Print a result."""
-        click.echo(text)
+    def say(self, result: "str | Document") -> None:
+        """Print a result: a text, or a document as one line of JSON."""
+        click.echo(result if isinstance(result, str) else json.dumps(result))
 
     def note(self, text: str) -> None:
         """Print a remark about the result to standard error."""
@@ -66,10 +68,14 @@ class Shared:
             click.echo(text if is_plain else click.style(text, dim=True), err=True)
 
 
-def say_of_index(shared: Shared, memory: "Federation") -> None:
-    """Print remarks about the state of the index that the last answer came from."""
-    from vault_memory.rendering.common import index_state_notes
+def say_from_index(shared: Shared, memory: "Federation", result: "str | Document" = "", otherwise: str = "") -> None:
+    """Print a result (`otherwise` is the remark if it is empty), then remarks about the index that it came from."""
+    from vault_memory.rendering.common import index_state_document, index_state_notes
 
+    if result:
+        shared.say(result if isinstance(result, str) else result | index_state_document(memory.index_state))
+    elif otherwise:
+        shared.note(otherwise)
     for note in index_state_notes(memory.index_state):
         shared.note(note)
 

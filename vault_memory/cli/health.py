@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from vault_memory.cli.common import Shared, command, progress_bar, say_of_index
+from vault_memory.cli.common import Shared, command, progress_bar, say_from_index
 from vault_memory.errors import RefusedError, UsageError, VaultError
-from vault_memory.rendering.common import dump, index_state_document
+from vault_memory.rendering.common import index_state_document
 from vault_memory.rendering.status import doctor_document, doctor_text, lint_document, problem_line, status_text
 from vault_memory.text.output import clean
 from vault_memory.vault.walk import printable
@@ -19,7 +19,7 @@ from vault_memory.vault.walk import printable
 def status(shared: Shared) -> None:
     """Show where the vault and its index are, what they contain and whether they are up to date. Writes nothing."""
     found = shared.ask("status", {})
-    shared.say(dump(found) if shared.json else status_text(found))
+    shared.say(found if shared.json else status_text(found))
 
 
 @command("memory stats --plot", short_help="Show statistics about the vault, and draw them.")
@@ -39,7 +39,7 @@ def stats(shared: Shared, plot: str | None) -> None:
     if shared.json:
         seen = index_state_document(memory.index_state)
         found["index"] |= seen.pop("index", {})
-        shared.say(dump(found | seen | {"plot": str(file) if file else None}))
+        shared.say(found | seen | {"plot": str(file) if file else None})
     elif file:
         shared.say(f"Wrote {clean(str(file))}")
     else:
@@ -47,7 +47,7 @@ def stats(shared: Shared, plot: str | None) -> None:
         if plot is not None:
             lines = sparklines(found, shutil.get_terminal_size().columns).split("\n")
             shared.say("\n".join(("", *map(clean, lines))))
-    say_of_index(shared, memory)
+    say_from_index(shared, memory)
 
 
 def write_drawing(file: Path, drawing: str) -> Path:
@@ -75,10 +75,9 @@ def write_drawing(file: Path, drawing: str) -> Path:
 
 @command("memory doctor --fix", short_help="Check for problems and say how to fix them.")
 @click.option(
-    "--fix",
-    is_flag=True,
+    "--fix", is_flag=True,
     help="Rebuild an unusable index; delete the vectors of a model that has changed. Never touches a note.",
-)
+)  # fmt: skip
 @click.option(
     "--forget", type=click.Choice(["sessions"]), help="Only delete the texts of agents' sessions that are switched off."
 )
@@ -93,7 +92,7 @@ def doctor(shared: Shared, fix: bool, forget: str | None) -> None:
     else:
         checks = [*doctors.doctor(memory, fix), *doctors.agent_checks(memory.config, Path.cwd(), os.environ)]
         checks += doctors.daemon_checks(client.ask(memory.config.vault, "health", {}))
-    shared.say(dump(doctor_document(checks)) if shared.json else doctor_text(checks))
+    shared.say(doctor_document(checks) if shared.json else doctor_text(checks))
     click.get_current_context().exit(1 if any(check.level == "error" for check in checks) else 0)
 
 
@@ -105,11 +104,6 @@ def lint(shared: Shared) -> None:
     memory = shared.memory()
     with progress_bar(shared) as bar:
         problems = find_problems(memory, bar)
-    if shared.json:
-        shared.say(dump(lint_document(problems) | index_state_document(memory.index_state)))
-    elif problems:
-        shared.say("\n".join(problem_line(problem) for problem in problems))
-    else:
-        shared.note("No problems found.")
-    say_of_index(shared, memory)
+    result = lint_document(problems) if shared.json else "\n".join(map(problem_line, problems))
+    say_from_index(shared, memory, result, "No problems found.")
     click.get_current_context().exit(1 if problems else 0)

@@ -13,7 +13,7 @@ from vault_memory.config import load
 from vault_memory.errors import NoVaultError, RefusedError, UsageError
 from vault_memory.integrations.install import add_user_settings, replace_file
 from vault_memory.memory import Memory
-from vault_memory.rendering.common import dump, schema
+from vault_memory.rendering.common import schema
 from vault_memory.rendering.status import backfill_text, index_document, index_text, problem_line, sessions_text
 from vault_memory.text.output import clean, plural
 
@@ -51,7 +51,7 @@ def index(shared: Shared, paths: tuple[str, ...], rebuild: bool, check: bool) ->
     with progress_bar(shared, "Embedding", "passages") as bar:
         filled = memory.backfill(bar)
     if shared.json:
-        shared.say(dump(index_document(report, filled, swept)))
+        shared.say(index_document(report, filled, swept))
     elif not shared.quiet:
         if filled:
             shared.say(backfill_text(filled))
@@ -95,7 +95,7 @@ def _remember(shared: Shared, root: Path) -> None:
 def _check(shared: Shared, mine: str, fresh: str) -> None:
     same = mine == fresh
     if shared.json:
-        shared.say(dump(schema("index-check") | {"same": same, "digest": mine, "fresh_digest": fresh}))
+        shared.say(schema("index-check") | {"same": same, "digest": mine, "fresh_digest": fresh})
     elif same:
         shared.say(f"The index equals a fresh build (digest {mine[:12]}).")
     else:

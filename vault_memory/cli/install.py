@@ -13,14 +13,7 @@ import click
 from vault_memory.cli.common import Shared, command
 from vault_memory.errors import UsageError, VaultError, VaultMemoryError
 from vault_memory.integrations import settings_paths
-from vault_memory.integrations.install import (
-    FileChange,
-    Installer,
-    SettingValues,
-    copies,
-    notes_folder,
-    usual_folder,
-)
+from vault_memory.integrations.install import FileChange, Installer, SettingValues, copies, notes_folder, usual_folder
 from vault_memory.integrations.settings_paths import InstallPlace
 from vault_memory.sessions import projects
 from vault_memory.text.scope_syntax import AGENT_NOTES
@@ -173,7 +166,7 @@ def _name_vaults(changes: Sequence[FileChange], but: str = "") -> str:
 
 
 def _report(shared: Shared, name: str, changes: Sequence[FileChange], about: dict[str, Any]) -> None:
-    from vault_memory.rendering.common import dump, schema
+    from vault_memory.rendering.common import schema
 
     if shared.json:
         names = ("action", "added", "others")
@@ -182,7 +175,7 @@ def _report(shared: Shared, name: str, changes: Sequence[FileChange], about: dic
             for change in changes
         ]
         vaults = sorted({vault for change in changes for vault in change.vaults})
-        shared.say(dump(schema(name) | about | {"vaults": vaults, "files": files}))
+        shared.say(schema(name) | about | {"vaults": vaults, "files": files})
         return
     done = [change for change in changes if change.before != change.after]
     for change in changes:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vault_memory.cli.common import Shared, command, progress_bar, say_of_index, scope_option, words
+from vault_memory.cli.common import Shared, command, progress_bar, say_from_index, scope_option, words
 from vault_memory.errors import RefusedError, UsageError, VaultError
 from vault_memory.federation import SESSIONS_OFF
 from vault_memory.markdown.facts import KINDS
 from vault_memory.rendering import notes as printing
-from vault_memory.rendering.common import dump, index_state_document, index_state_notes, place, schema
+from vault_memory.rendering.common import index_state_notes, place, schema
 from vault_memory.search import request
 from vault_memory.search.get import parse_span
 from vault_memory.text.output import clean, plural
@@ -75,7 +75,7 @@ def init(shared: Shared, path: str | None, dry_run: bool, **options: str | None)
             ) from error
     created = [*(f"{folder}/" for folder in folders), *missing]
     if shared.json:
-        shared.say(dump(schema("init") | {"vault": str(root), "created": created, "dry_run": dry_run}))
+        shared.say(schema("init") | {"vault": str(root), "created": created, "dry_run": dry_run})
         return
     verb = "would create" if dry_run else "created"
     shared.say("\n".join(f"{verb} {name}" for name in created) or f"{root} is already complete.")
@@ -153,7 +153,7 @@ def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, sc
     sessions = memory.sessions_below(path.rstrip("/"), scopes) if excerpt.not_found else []
     if shared.json:
         listed = {"sessions": [session._asdict() for session in sessions]} if sessions else {}
-        shared.say(dump(printing.get_document(excerpt) | listed))
+        shared.say(printing.get_document(excerpt) | listed)
     elif sessions:
         shared.say("\n".join(clean(str(session)) for session in sessions))
     elif called and excerpt.not_found:
@@ -199,10 +199,10 @@ def retain(
     )
     if dry_run:
         document = schema("retain") | {"path": done.path, "line": None, "bullet": done.bullet, "dry_run": True}
-        shared.say(dump(document) if shared.json else f"{done.path}\n{clean(done.bullet)}")
+        shared.say(document if shared.json else f"{done.path}\n{clean(done.bullet)}")
     else:
         document = printing.retain_document(done) | {"dry_run": False}
-        shared.say(dump(document) if shared.json else f"{done.path}#L{done.line}  {clean(done.bullet)}")
+        shared.say(document if shared.json else f"{done.path}#L{done.line}  {clean(done.bullet)}")
         if done.warning:
             shared.note(clean(done.warning))
     if found := kinds(done.bullet):  # an agent may not store such text; the user may, with a warning
@@ -221,13 +221,13 @@ def entity(shared: Shared, name: str, scope: tuple[str, ...]) -> None:
     with progress_bar(shared) as bar:
         profile = memory.entity(name, bar, scopes)
     if shared.json:
-        shared.say(dump(printing.entity_document(profile, name, memory.index_state)))
+        say_from_index(shared, memory, printing.entity_document(profile, name))
     elif profile:
-        shared.say(printing.entity_text(profile))
+        say_from_index(shared, memory, printing.entity_text(profile))
     else:
         near = _did_you_mean(memory.similar_names(name, scopes))
-        shared.note(f"No facts about {name}.{near} To search the notes: memory recall {shlex.quote(name)}")
-    say_of_index(shared, memory)
+        nothing = f"No facts about {name}.{near} To search the notes: memory recall {shlex.quote(name)}"
+        say_from_index(shared, memory, otherwise=nothing)
 
 
 @command("memory entities", short_help="List every entity.")
@@ -237,13 +237,9 @@ def entities(shared: Shared, scope: tuple[str, ...]) -> None:
     memory = shared.memory()
     with progress_bar(shared) as bar:
         rows = memory.entities(bar, request.scopes({"scope": scope}))
-    if shared.json:
-        shared.say(dump(printing.entities_document(rows) | index_state_document(memory.index_state)))
-    elif rows:
-        shared.say(printing.entities_text(rows))
-    else:
-        shared.note("No entities yet: write facts like `- W @Name: …` under a `Retain` heading.")
-    say_of_index(shared, memory)
+    result = printing.entities_document(rows) if shared.json else printing.entities_text(rows)
+    nothing = "No entities yet: write facts like `- W @Name: …` under a `Retain` heading."
+    say_from_index(shared, memory, result, nothing)
 
 
 @command("memory opinions --entity Peter --history")
@@ -257,17 +253,12 @@ def opinions(shared: Shared, entity: str | None, history: bool, scope: tuple[str
     memory, scopes = shared.memory(), request.scopes({"scope": scope})
     with progress_bar(shared) as bar:
         held = memory.opinions(entity, bar, scopes)
-    if shared.json:
-        shared.say(dump(printing.opinions_document(held) | index_state_document(memory.index_state)))
-    elif held:
-        shared.say(printing.opinions_text(held, history))
-    elif entity:
-        known = memory.entity(entity, scopes=scopes) is not None
-        near = [] if known else memory.similar_names(entity, scopes)
-        shared.note(f"No opinions about {entity}.{_did_you_mean(near)}")
-    else:
-        shared.note("No opinions yet: write `- O(c=0.8) @Name: …` under a `Retain` heading.")
-    say_of_index(shared, memory)
+    nothing = "No opinions yet: write `- O(c=0.8) @Name: …` under a `Retain` heading."
+    if entity and not (held or shared.json):
+        near = [] if memory.entity(entity, scopes=scopes) else memory.similar_names(entity, scopes)
+        nothing = f"No opinions about {entity}.{_did_you_mean(near)}"
+    result = printing.opinions_document(held) if shared.json else printing.opinions_text(held, history)
+    say_from_index(shared, memory, result, nothing)
 
 
 def _did_you_mean(names: list[str]) -> str:
@@ -303,7 +294,7 @@ def forget(shared: Shared, target: str, text: str | None, dry_run: bool, yes: bo
     wanted = not dry_run and (yes or (shared.can_ask() and click.confirm("Forget this?", err=True)))
     done = memory.forget(planned) if wanted else None
     if shared.json:
-        shared.say(dump(printing.forget_document(planned, done)))
+        shared.say(printing.forget_document(planned, done))
     elif done:
         shared.say(clean(f"Forgotten: {done.removal.source}"))
         shared.note(f"`memory reflect --undo {done.run}` restores it; the old note is kept in {done.kept_in}.")
@@ -320,7 +311,7 @@ def _list_candidates(shared: Shared, memory: "Memory", query: str) -> None:
     for said in index_state_notes(answer):
         shared.note(said)
     if shared.json:
-        shared.say(dump(printing.candidates_document(answer.results)))
+        shared.say(printing.candidates_document(answer.results))
     elif answer.results:
         shared.say(printing.candidates_text(answer.results))
         named = clean(answer.results[0].source)

@@ -68,7 +68,7 @@ def recall(
     is_screen = shape is None and not shared.json and sys.stdout.isatty()
     found = shared.ask("recall", {**values, "no_journal": no_journal, "as_text": not shared.json})
     if shared.json:
-        shared.say(json.dumps(found))
+        shared.say(found)
         return
     for note in found["before"]:
         shared.note(note)
@@ -97,7 +97,6 @@ def _on_screen(found: dict[str, Any]) -> tuple[str, list[str]]:
 
 
 def _batch(shared: Shared, file: str, defaults: dict[str, Any]) -> None:
-    from vault_memory.rendering.common import dump
     from vault_memory.rendering.recall import recall_document
 
     memory = shared.memory()
@@ -108,13 +107,13 @@ def _batch(shared: Shared, file: str, defaults: dict[str, Any]) -> None:
     with stream:
         # Requests are consumed one at a time, after the previous answer, so errors of bad lines are printed in order.
         for answer in memory.answers(_requests(shared, stream, defaults, memory.config), keep=False):
-            shared.say(dump(recall_document(answer)))
+            shared.say(recall_document(answer))
 
 
 def _requests(
     shared: Shared, lines: Iterable[bytes], defaults: dict[str, Any], config: "Config"
 ) -> "Iterator[Request]":
-    from vault_memory.rendering.common import dump, schema
+    from vault_memory.rendering.common import schema
     from vault_memory.search.request import build
 
     for line in filter(bytes.strip, lines):
@@ -127,7 +126,7 @@ def _requests(
             asked = build({**defaults, **values}, config)
         except (UsageError, ValueError, RecursionError) as error:
             why = str(error) if isinstance(error, UsageError) else f"the line is not JSON: {error}."
-            shared.say(dump(schema("recall") | {"id": identifier, "error": {"message": why, "exit_code": 2}}))
+            shared.say(schema("recall") | {"id": identifier, "error": {"message": why, "exit_code": 2}})
         else:
             yield asked
 
@@ -164,7 +163,7 @@ def context(shared: Shared, prompt: tuple[str, ...], agent: str | None, scope: t
     values |= {key: value for key, value in options.items() if value is not None}
     found = shared.ask("context", values)
     if shared.json:
-        shared.say(json.dumps(found))
+        shared.say(found)
         return
     # A consumer of JSON must get a document, even if it is empty.
     if text := found["text"] or (agent_frame.framed_json({"passages": []}) if found["format"] == "json" else ""):

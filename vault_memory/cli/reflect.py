@@ -4,7 +4,6 @@ import click
 
 from vault_memory.cli.common import Shared, command, progress_bar
 from vault_memory.errors import UsageError
-from vault_memory.rendering.common import dump
 from vault_memory.rendering.reflect import reflect_document, reflect_text, undone_document, undone_text
 from vault_memory.startup import REFLECTED
 
@@ -33,7 +32,7 @@ def reflect(
         if since or now or only or apply_core:  # an undo reverts a whole run
             raise UsageError("--undo takes --dry-run and --force alone: nothing was undone.", "Leave out the rest.")
         undone = memory.undo(undo, dry_run=dry_run, force=force)
-        shared.say(dump(undone_document(undone, dry_run)) if shared.json else undone_text(undone, dry_run))
+        shared.say(undone_document(undone, dry_run) if shared.json else undone_text(undone, dry_run))
         return
     with (
         progress_bar(shared) as index,
@@ -47,6 +46,6 @@ def reflect(
     if done.edits and not dry_run:
         with progress_bar(shared, "Embedding", "passages") as bar:
             memory.backfill(bar)
-    shared.say(dump(reflect_document(done)) if shared.json else reflect_text(done, shared.verbose))
+    shared.say(reflect_document(done) if shared.json else reflect_text(done, shared.verbose))
     if done.exit_code:
         click.get_current_context().exit(done.exit_code)

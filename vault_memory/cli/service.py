@@ -12,7 +12,7 @@ from vault_memory.cli.common import Shared, command
 from vault_memory.daemon import service as services
 from vault_memory.daemon.service import State, Supervisor
 from vault_memory.errors import VaultError
-from vault_memory.rendering.common import dump, schema
+from vault_memory.rendering.common import schema
 from vault_memory.text.output import clean
 
 
@@ -47,7 +47,7 @@ def service(shared: Shared, action: str, only_print: bool, kind: str | None) -> 
         raise VaultError(f"The vault {config.vault} is not there.", "Check the path and that its drive is mounted.")
     found, text = _perform(supervisor, action, only_print)
     document = schema("service") | {"vault": str(config.vault), "kind": kind, "units": []} | found
-    shared.say(dump(document) if shared.json else text)
+    shared.say(document if shared.json else text)
     if kind == "cron":
         what = {"install": "Add", "uninstall": "Delete", "status": "Look for"}[action]
         shared.note(f"{what} this line with `crontab -e`; nothing was changed.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vault_memory.errors import UsageError
 from vault_memory.federation import Federation
 from vault_memory.rendering import recall as printing
+from vault_memory.rendering.common import index_state_document, schema
 from vault_memory.search import request
 
 if TYPE_CHECKING:
@@ -92,11 +93,11 @@ def _entity(memory: Federation, params: Params, progress: "Progress | None") -> 
     from vault_memory.rendering.notes import entity_document
 
     name = _text(params, "name")
-    return entity_document(memory.entity(name, progress, request.scopes(params)), name, memory.index_state)
+    profile = memory.entity(name, progress, request.scopes(params))
+    return entity_document(profile, name) | index_state_document(memory.index_state)
 
 
 def _entities(memory: Federation, params: Params, progress: "Progress | None") -> Document:
-    from vault_memory.rendering.common import index_state_document
     from vault_memory.rendering.notes import entities_document
 
     rows = memory.entities(progress, request.scopes(params))
@@ -104,7 +105,6 @@ def _entities(memory: Federation, params: Params, progress: "Progress | None") -
 
 
 def _opinions(memory: Federation, params: Params, progress: "Progress | None") -> Document:
-    from vault_memory.rendering.common import index_state_document
     from vault_memory.rendering.notes import opinions_document
 
     entity = params.get("entity") and _text(params, "entity")
@@ -137,8 +137,6 @@ def _reflect(memory: Federation, params: Params, progress: "Progress | None") ->
 
 
 def _gating_scalar(memory: Federation, params: Params, progress: "Progress | None") -> Document:
-    from vault_memory.rendering.common import schema
-
     turns, scopes = request.texts(params, "turns"), request.scopes(params)
     return schema("gating_scalar") | memory.gating_scalar(_text(params, "text"), turns=turns, scopes=scopes)._asdict()
 

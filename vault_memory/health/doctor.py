@@ -10,13 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vault_memory.embedding.builtin_embedder import builtin
-from vault_memory.errors import (
-    BusyError,
-    IndexUnusableError,
-    RemoteError,
-    UsageError,
-    VaultMemoryError,
-)
+from vault_memory.errors import BusyError, IndexUnusableError, RemoteError, UsageError, VaultMemoryError
 from vault_memory.health import status as state_of
 from vault_memory.health.status import index_status, last_reflect
 from vault_memory.integrations import hook_log, install, settings_edit, settings_paths

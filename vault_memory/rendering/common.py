@@ -1,6 +1,5 @@
 """Shared parts of all output: JSON documents, and sentences about degraded results and the state of the index."""
 
-import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +11,6 @@ if TYPE_CHECKING:
     from vault_memory.indexing.index_file import IndexState
 
 Document = dict[str, Any]
-
-
-def dump(document: Document) -> str:
-    """Serialise a document as one line of JSON."""
-    return json.dumps(document, ensure_ascii=True)
 
 
 def schema(name: str) -> Document:

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from vault_memory.markdown import provenance
 from vault_memory.markdown.fact_text import readable
-from vault_memory.rendering.common import Document, index_state_document, place, schema
+from vault_memory.rendering.common import Document, place, schema
 from vault_memory.search.answer import Result
 from vault_memory.text import terms
 from vault_memory.text.output import clean, cut, plural
 
 if TYPE_CHECKING:
-    from vault_memory.indexing.index_file import IndexState
     from vault_memory.reflect.opinion_query import Opinion
     from vault_memory.search.entity_profile import EntityProfile, EntityRow, FactLine
     from vault_memory.search.get import Excerpt
@@ -97,10 +96,10 @@ def entities_text(rows: "Sequence[EntityRow]") -> str:
     return "\n".join(lines)
 
 
-def entity_document(profile: "EntityProfile | None", asked: str, seen: "IndexState | None") -> Document:
+def entity_document(profile: "EntityProfile | None", asked: str) -> Document:
     """The `entity@1` document."""
     if profile is None:
-        return schema("entity") | {"name": None, "asked": asked, "not_found": True} | index_state_document(seen)
+        return schema("entity") | {"name": None, "asked": asked, "not_found": True}
     facts = [asdict(fact) for fact in profile.facts]
     return schema("entity") | asdict(profile.row) | {
         "facts": [fact for fact in facts if fact["kind"] != "opinion"],
@@ -110,7 +109,7 @@ def entity_document(profile: "EntityProfile | None", asked: str, seen: "IndexSta
         "linked_in": [asdict(line) for line in profile.linked_in],
         "namesakes": list(profile.namesakes),
         "not_found": False,
-    } | index_state_document(seen)  # fmt: skip
+    }  # fmt: skip
 
 
 def entity_text(profile: "EntityProfile") -> str:
