@@ -45,6 +45,7 @@ PROJECT_MEMORY = (".claude", "memory")
 
 SESSIONS_OFF = "no session transcripts are indexed: `sessions.tools` in the user's own settings switches them on"
 
+_NO_ANSWER = " did not answer in time: is its drive gone, or is it not indexed yet?"
 _UPDATE_HINT = "`memory index` brings it up to date"
 
 _OF_ONE_SOURCE = ("lexical", "entity", "temporal")
@@ -73,15 +74,8 @@ class FurtherVault(NamedTuple):
     scope: str
 
     def is_open(self, scopes: Sequence[str]) -> bool:
-        """Whether its scope is among these, or `scopes` is empty; if not, nothing in it is visible.
-
-        A note with a scope of its own requires that one as well.
-        """
+        """Whether anything in it is visible in these scopes (empty: all); a note may require another one as well."""
         return not scopes or self.scope in scopes
-
-
-def _hangs(name: str) -> VaultError:
-    return VaultError(f"{name} did not answer in time: is its drive gone, or is it not indexed yet?")
 
 
 class _BackgroundCall(threading.Thread):
@@ -106,7 +100,7 @@ class _BackgroundCall(threading.Thread):
         self.join(0 if self.is_late else max(until - time.monotonic(), 0))
         self.is_late = self.is_late or self.is_alive()
         if self.is_late:
-            raise _hangs(self._vault)
+            raise VaultError(f"{self._vault}{_NO_ANSWER}")
         if self.error:
             raise self.error
         return self.given
@@ -131,7 +125,8 @@ class Federation(Memory):
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
     ) -> Iterator[Answer]:
         """Answer requests in order, each from the sources it selects."""
-        for beside, group in groupby(requests, lambda request: request.source != NOTES or self._has_roots):
+        has_roots = bool(self.config.roots or self.config.roots_under)
+        for beside, group in groupby(requests, lambda request: request.source != NOTES or has_roots):
             given = (self._ask_all(each, progress, keep) for each in group) if beside else None
             for answer in given or self.search.answers(group, progress, keep):
                 is_known = answer.request.source != NOTES or not answer.missing
@@ -196,10 +191,6 @@ class Federation(Memory):
     # --- further vaults ------------------------------------------------------------------------------------------
 
     @property
-    def _has_roots(self) -> bool:
-        return bool(self.config.roots or self.config.roots_under)
-
-    @property
     def further_vaults(self) -> list[FurtherVault]:
         """Further vaults named in the settings or found below the parents named there, without the vault itself."""
         return [root for root, _ in self.ask_each(lambda _: None)]
@@ -226,10 +217,10 @@ class Federation(Memory):
             try:
                 there = call.result(until)
             except VaultMemoryError as error:
-                named = FurtherVault(_name_of(path), path, normal_scope(scope) if scope else "")
-                there = [(str(path), named, error)]
+                named, why = FurtherVault(_name_of(path), path, normal_scope(scope) if scope else ""), error
                 if not named.scope and scopes:  # its scope is unknown: do not reveal its name to a restricted caller
-                    there = [(str(path), FurtherVault("roots", path, scopes[0]), _hangs("a further vault"))]
+                    named, why = FurtherVault("roots", path, scopes[0]), VaultError(f"a further vault{_NO_ANSWER}")
+                there = [(str(path), named, why)]
             for real, root, given in there:
                 if real not in known:
                     known.add(real)
@@ -252,10 +243,16 @@ class Federation(Memory):
     def _work_at(
         self, path: Path, scope: str | None, work: Callable[[FurtherVault], Any], scopes: Sequence[str]
     ) -> list[tuple[str, FurtherVault, Any]]:
-        """(real path, vault, result of `work`) for each vault of a setting; None as result outside these scopes."""
+        """(real path, vault, result of `work`, None outside these scopes) for the vault at `path`.
+
+        If `scope` is None, `path` is a parent, and this is done for each of the vaults below it.
+        """
         found = []
-        for real, root in _vaults_at(path, scope, self.config):
-            given = None
+        for each in [path] if scope is not None else _project_memories(path):
+            real = os.path.realpath(each)
+            if real == os.path.realpath(self.config.vault):
+                continue
+            root, given = FurtherVault(_name_of(each), each, _scope_of(each, scope, self.config)), None
             try:
                 given = work(root) if root.is_open(scopes) else None
             except VaultMemoryError as error:
@@ -388,15 +385,16 @@ class Federation(Memory):
     def _ask_vaults(self, request: Request, may_wait: bool) -> Iterator[SourceAnswer]:
         """The further vaults' answers; with `may_wait=False` within a hook's time, from the index as it is."""
         seconds = REACH_SECONDS if may_wait else self.config.hooks_seconds * SHARE_OF_A_HOOK
-        ask = self._ask_vault if may_wait else self._ask_index_of
-        for root, given in self.ask_each(partial(ask, request), request.filters.scopes, seconds):
-            found = NoAnswer(str(given)) if isinstance(given, VaultMemoryError) else given
-            if isinstance(found, Memory):
-                try:
-                    found = found.answer(request, journal=False)
-                except VaultMemoryError as error:
-                    found = NoAnswer(str(error))
-            yield root.name, found if isinstance(found, NoAnswer) else _cited_outside(root, found)
+        ask = partial(self._ask_vault if may_wait else self._ask_index_of, request)
+        for root, given in self.ask_each(ask, request.filters.scopes, seconds):
+            try:
+                found = given.answer(request, journal=False) if isinstance(given, Memory) else given
+            except VaultMemoryError as error:
+                found = error
+            if isinstance(found, Answer):
+                yield root.name, _cited_outside(root, found)
+            else:
+                yield root.name, found if isinstance(found, NoAnswer) else NoAnswer(str(found))
 
     def _ask_vault(self, request: Request, root: FurtherVault) -> Answer | Memory:
         """A further vault's answer; the vault itself if its index must be built first, which takes longer than this
@@ -450,8 +448,8 @@ def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answe
     found = [(name, each) for name, each in given if isinstance(each, Answer)]
     missing = [(name, each) for name, each in given if isinstance(each, NoAnswer)]
     lanes = dict.fromkeys(("lexical", "semantic", "entity", "temporal"), 0)
-    answers = [answer for _, answer in found]
-    answers = answers or [Answer(request, [], request.mode, lanes, None, Understanding(), 0, 0, {})]
+    nothing = Answer(request, [], request.mode, lanes, None, Understanding(), 0, 0, {})
+    answers = [answer for _, answer in found] or [nothing]
     # In each round the source that knows most of the question's words comes first; on a tie, the notes.
     turns, repeats = interleave(sorted(answers, key=lambda answer: -len(answer.words)))
     first, of_notes = answers[0], [answer for name, answer in found if name != SESSIONS] or answers
@@ -462,8 +460,8 @@ def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answe
     omitted["near_duplicates"] += repeats
     for answer in answers:
         omitted.update(answer.omitted)
-    degraded = [(each.problem, each.why) for _, each in missing if each.problem]
-    degraded = list(dict.fromkeys([*degraded, *_problems(answers)]))
+    problems = [(each.problem, each.why) for _, each in missing if each.problem]
+    degraded = list(dict.fromkeys([*problems, *_problems(answers)]))
     unknown = [word for word in first.understood.unknown if all(word in a.understood.unknown for a in answers)]
     return packed._replace(
         lanes={lane: sum(answer.lanes.get(lane, 0) for answer in answers) for lane in first.lanes},
@@ -522,19 +520,16 @@ def _packed(answer: Answer, ranked: Iterable[Result], asked: Iterable[RootStatus
 # --- finding further vaults ------------------------------------------------------------------------------------------
 
 
-def _scope_of(owner: Path, scope: str, config: Config, *, is_memory: bool) -> str:
-    """The scope of a further vault: the one set, else its project's, else `global`.
-
-    A project's own memory never falls back to `global`, even without a repository around it.
-    """
+def _scope_of(path: Path, scope: str | None, config: Config) -> str:
+    """The scope set for a further vault, else its project's, else `global`; for a project's own memory never that."""
     from vault_memory.sessions import projects
 
     if scope:
         return normal_scope(scope)
-    named = projects.find_project(owner, config, os.environ)
-    if is_memory and not named:
-        return projects.name_project(owner, config, os.environ) or UNREADABLE_SCOPE
-    return named or GLOBAL
+    owner = _owner(path)
+    if named := projects.find_project(owner, config, os.environ):
+        return named
+    return GLOBAL if owner == path else projects.name_project(owner, config, os.environ) or UNREADABLE_SCOPE
 
 
 def _owner(path: Path) -> Path:
@@ -545,17 +540,6 @@ def _name_of(path: Path) -> str:
     from vault_memory.markdown import entities
 
     return entities.slug(_owner(path).name) or "root"
-
-
-def _vaults_at(path: Path, scope: str | None, config: Config) -> list[tuple[str, FurtherVault]]:
-    """(real path, vault) for the vault at `path`, or for those below it if `scope` is None and it is a parent."""
-    found = []
-    for each in [path] if scope is not None else _project_memories(path):
-        real = os.path.realpath(each)
-        if real != os.path.realpath(config.vault):
-            scoped = _scope_of(_owner(each), scope or "", config, is_memory=_owner(each) != each)
-            found.append((real, FurtherVault(_name_of(each), each, scoped)))
-    return found
 
 
 def _project_memories(parent: Path) -> Iterator[Path]:
