@@ -59,10 +59,6 @@ def test_the_global_options_are_documented() -> None:
 def test_each_option_is_documented_and_each_documented_one_exists(name: str) -> None:
     assert options(command(name)) >= SHARED
     assert documented(sections()[name]) == options(command(name)) - SHARED
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_each_option_has_its_line_of_help(name: str) -> None:
     assert command(name).help
     assert all(param.help for param in command(name).params if isinstance(param, click.Option))
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -38,84 +39,65 @@ class Story:
         make.claude(home / "claude", "s1", SAID)
         settings = f'[sessions]\ntools = ["claude-code"]\nclaude_code = {json.dumps(str(home / "claude"))}\n'
         put(home, ".config/vault-memory/config.toml", settings)
-        names = zip(("--bank", "--core", "--daily-folder"), layout, strict=True)
-        self.run("init", str(self.root), *(part for name in names for part in name))
+        bank, core, daily = layout
+        self.run(f"init '{self.root}' --bank '{bank}' --core '{core}' --daily-folder '{daily}'")
         for day, text in LOGS.items():
             put(self.root, f"{layout.daily_folder}/{day}.md", text)
         put(self.root, layout.opinions, OWN)
         put(self.root, layout.core, "# Memory\n\n- The boiler is in the cellar.\n")
 
-    def run(self, *arguments: str, code: int = 0) -> str:
-        got = call("--vault", str(self.root), *arguments) if arguments[0] != "init" else call(*arguments)
-        assert got.code == code, (arguments, got)
+    def run(self, line: str) -> str:
+        arguments = shlex.split(line)
+        got = call(*arguments) if arguments[0] == "init" else call("--vault", str(self.root), *arguments)
+        assert got.code == 0, (line, got)
         self.said += f"$ {arguments[0]}\n{got.out}{got.err}"
         for file in self.root.rglob("*.md"):
             age(file, 60)
         return got.out
 
     def tick(self, quote: str) -> None:
-        file = self.root / self.layout.proposals
-        lines = file.read_text().split("\n")
-        (at,) = [at for at, line in enumerate(lines) if quote in line]
-        lines[at] = lines[at].replace("- [ ]", "- [x]")
-        file.write_text("\n".join(lines))
-        age(file, 60)
+        page = self.text(self.layout.proposals)
+        (line,) = [line for line in page.split("\n") if quote in line]
+        put(self.root, self.layout.proposals, page.replace(line, line.replace("- [ ]", "- [x]")))
 
     def text(self, path: str) -> str:
         return (self.root / path).read_text()
 
     def tree(self) -> dict[str, str]:
-        return {
-            file.relative_to(self.root).as_posix(): file.read_text()
-            for file in sorted(self.root.rglob("*"))
-            if file.is_file() and ".memory" not in file.parts
-        }
+        files = sorted(file for file in self.root.rglob("*") if file.is_file() and ".memory" not in file.parts)
+        return {file.relative_to(self.root).as_posix(): file.read_text() for file in files}
 
 
 def told(home: Path, layout: Layout) -> Story:
     with at_home(home):
         story = Story(home, layout)
         story.run("index")
-        story.run("retain", "The rowing boat leaks.", "--entity", "Odd", "--date", "2025-11-07")
+        story.run("retain 'The rowing boat leaks.' --entity Odd --date 2025-11-07")
         assert "Would rather sail" in story.run("opinions")  # a fact, though under no `Retain`
-        story.run("reflect", "--now", "2025-12-02", "-v")
-        pages = [
-            layout.world,
-            layout.experience,
-            layout.opinions,
-            f"{layout.entities}Odd.md",
-            layout.summary("2025-W45"),
-        ]
-        assert all("memory:begin" in story.text(page) for page in pages)
-        assert story.run("reflect", "--now", "2025-12-02").startswith("Nothing new: 8 pages already up to date.")
+        story.run("reflect --now 2025-12-02 -v")
+        written = (layout.world, layout.experience, layout.opinions, f"{layout.entities}Odd.md")
+        assert all("memory:begin" in story.text(page) for page in (*written, layout.summary("2025-W45")))
+        assert story.run("reflect --now 2025-12-02").startswith("Nothing new: 8 pages already up to date.")
         story.tick("allergic to hazelnuts")
-        story.run("reflect", "--now", "2025-12-02", "--apply-core")
+        story.run("reflect --now 2025-12-02 --apply-core")
         assert "## Learnt\n\n- Odd: Is allergic to hazelnuts" in story.text(layout.core).replace("[[Odd]]", "Odd")
-        context = story.run("context", "who is allergic to hazelnuts?")
+        context = story.run("context 'who is allergic to hazelnuts?'")
         assert context.index(f"{layout.core}") < context.index(f"{layout.daily_folder}/2025-11-03.md")
         story.run("capture")
         story.tick("Mara owns the billing module")
-        story.run("proposals")
-        story.run("capture", "--dry-run")
-        story.run("capture")
-        story.run("facts")
-        story.run("recall", "what does Odd like?", "--now", "2025-12-02", "-k", "20")
-        story.run("entity", "Odd")
-        story.run("entities")
-        story.run("get", f"{layout.opinions}#Opinions")
-        story.run("forget", f"{layout.opinions}#L3", "--yes", "--text", "Would rather sail than row")
-        story.run("stats", "--json")
-        story.run("lint")
-        story.run("doctor")
-        story.run("status")
-        story.run("--rebuild")
-        story.run("index", "--check")
+        for line in (
+            "proposals", "capture --dry-run", "capture", "facts", "recall 'what does Odd like?' --now 2025-12-02 -k 20",
+            "entity Odd", "entities", f"get '{layout.opinions}#Opinions'",
+            f"forget '{layout.opinions}#L3' --yes --text 'Would rather sail than row'",
+            "stats --json", "lint", "doctor", "status", "--rebuild", "index --check",
+        ):  # fmt: skip
+            story.run(line)
         for kind in ("forget", "capture", "reflect"):
             if kind == "reflect":
-                story.run("reflect", "--now", "2026-04-02")
+                story.run("reflect --now 2026-04-02")
             run = re.findall(rf"\b\d{{8}}T[\w.]+-\w+-{kind}\b", story.said)[-1]
-            assert run in story.run("reflect", "--undo", run)
-        story.run("reflect", "--now", "2025-12-02", "--dry-run")
+            assert run in story.run(f"reflect --undo {run}")
+        story.run("reflect --now 2025-12-02 --dry-run")
     return story
 
 
@@ -140,12 +122,8 @@ def test_other_names_change_nothing_else(tmp_path: Path) -> None:
     usual, own = told(tmp_path / "a", STANDARD), told(tmp_path / "b", other)
 
     def plain(text: str) -> str:
-        for own_name, usual_name in (
-            ("bunk", "bank"),
-            ("memori.md", "memory.md"),
-            (str(own.root.parent), str(usual.root.parent)),
-        ):
-            text = text.replace(own_name, usual_name)
+        text = text.replace("bunk", "bank").replace("memori.md", "memory.md")
+        text = text.replace(str(own.root.parent), str(usual.root.parent))
         return re.sub(r"\d{8}T[\w.]+-\w+|\b[0-9a-f]{12}\b|\d\d:\d\d|[\d.]+ (?:s|MB)\b", "#", text)
 
     assert plain(own.said) == plain(usual.said)
@@ -173,16 +151,16 @@ def test_what_was_deleted_on_a_page_stays_away_where_the_bank_is_renamed(tmp_pat
     usual = Layout(STANDARD.bank, STANDARD.core, "memory")
     with at_home(tmp_path):
         story = Story(tmp_path, usual)
-        story.run("reflect", "--now", "2025-12-02")
+        story.run("reflect --now 2025-12-02")
         page = story.root / f"{usual.entities}Odd.md"
         page.write_text("".join(line for line in page.read_text().splitlines(True) if "eastern boundary" not in line))
         (story.root / usual.summary("2025-11")).unlink()
-        story.run("reflect", "--now", "2025-12-02")
+        story.run("reflect --now 2025-12-02")
         (story.root / "bank").rename(story.root / "Wissen")
         settings = story.root / ".memory/config.toml"
         settings.write_text(settings.read_text().replace('bank = "bank"', 'bank = "Wissen"'))
         put(story.root, "memory/2025-11-08.md", "## Retain\n- W @Odd: Keeps bees.\n")
-        story.run("reflect", "--now", "2025-12-02")
+        story.run("reflect --now 2025-12-02")
     now = story.text("Wissen/entities/Odd.md")
     assert "Keeps bees" in now and "eastern boundary" not in now
     assert not (story.root / "Wissen/summaries/2025-11.md").exists() and not (story.root / "bank").exists()

@@ -40,47 +40,49 @@ def screen(*arguments: str, typed: str = "", columns: int = 60, **more: str) -> 
     return shown.decode().replace("\r\n", "\n")
 
 
+@pytest.fixture
+def home(tmp_path: Path):
+    with at_home(tmp_path), working_in(tmp_path):
+        yield tmp_path
+
+
 # --- the first minute ------------------------------------------------------------------------------------------------
 
 
-def test_a_plain_folder_of_notes_becomes_the_vault_when_asked(tmp_path: Path) -> None:
-    put(tmp_path, "Notes/Boiler.md", "The manual is in the blue folder.\n")
-    with at_home(tmp_path), working_in(tmp_path / "Notes"):
+MANUAL = "The manual is in the blue folder.\n"
+
+
+def test_a_plain_folder_of_notes_becomes_the_vault_when_asked(home: Path) -> None:
+    put(home, "Notes/Boiler.md", MANUAL)
+    assert "--vault ." not in call("index").err, "nobody is offered all of their home"
+    with working_in(home / "Notes"):
         refused = call("index")
-        assert refused.code == 3
-        assert "`memory index --vault .`" in refused.err
+        assert (refused.code, "`memory index --vault .`" in refused.err) == (3, True)
         assert "with its 1 note as your vault?" in screen("index", typed="n\n")
         assert call("recall", "manual").code == 3
         screen("index", typed="y\n")
         assert "blue folder" in call("recall", "manual").out
 
 
-def test_nobody_is_offered_all_of_their_home(tmp_path: Path) -> None:
-    put(tmp_path, "Notes/Boiler.md", "The manual is in the blue folder.\n")
-    with at_home(tmp_path), working_in(tmp_path):
-        assert "--vault ." not in call("index").err
-
-
 @pytest.mark.parametrize(
     "settings", ["", "[recall]\nk = 3\n", '[vault] # mine\nignore = ["x"]\n', "index.path = 'x'\n"]
 )
-def test_a_vault_whose_index_lies_elsewhere_is_remembered(tmp_path: Path, settings: str) -> None:
-    put(tmp_path, "Dropbox/Boiler.md", "The manual is in the blue folder.\n")
-    put(tmp_path, ".config/vault-memory/config.toml", settings)
-    with at_home(tmp_path), working_in(tmp_path):
-        assert call("index", "--vault", "Dropbox").code == 0
-        assert "blue folder" in call("recall", "manual").out
-        assert "your vault" not in call("index", "--vault", "Dropbox").err
+def test_a_vault_whose_index_lies_elsewhere_is_remembered(home: Path, settings: str) -> None:
+    put(home, "Dropbox/Boiler.md", MANUAL)
+    put(home, ".config/vault-memory/config.toml", settings)
+    assert call("index", "--vault", "Dropbox").code == 0
+    assert "blue folder" in call("recall", "manual").out
+    assert "your vault" not in call("index", "--vault", "Dropbox").err
 
 
 # --- looks -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def sample(indexed_sample: Path, tmp_path: Path):
-    shutil.copytree(indexed_sample, tmp_path / "Notes")
-    with at_home(tmp_path), working_in(tmp_path / "Notes"):
-        yield tmp_path
+def sample(indexed_sample: Path, home: Path):
+    shutil.copytree(indexed_sample, home / "Notes")
+    with working_in(home / "Notes"):
+        yield home
 
 
 ASKED = ("recall", "what does Peter prefer?", "-k", "3", "--now", NOW)
@@ -118,31 +120,22 @@ L9 - a kite of silk
 """
 
 
-def test_the_line_of_what_was_left_out_is_wrapped_too(tmp_path: Path) -> None:
-    put(tmp_path, "Notes/Autumn.md", KITES)
-    with at_home(tmp_path), working_in(tmp_path):
-        call("index", "--vault", "Notes")
-        shown = screen("--vault", "Notes", "recall", "kite", "-k", "1", columns=30, NO_COLOR="1")
+def test_an_answer_on_a_narrow_terminal_without_colour(home: Path) -> None:
+    put(home, "Notes/Autumn.md", KITES)
+    assert screen("--vault", "Notes", "recall", "kite", "-k", "3", "--quiet", columns=40) == SHOWN
+    shown = screen("--vault", "Notes", "recall", "kite", "-k", "1", columns=30)
     assert " more matches; use --k to see more." in shown.replace("\n", " ")
     assert max(map(cells, shown.split("\n"))) <= 30
 
 
-def test_an_answer_on_a_narrow_terminal_without_colour(tmp_path: Path) -> None:
-    put(tmp_path, "Notes/Autumn.md", KITES)
-    with at_home(tmp_path), working_in(tmp_path):
-        assert screen("--vault", "Notes", "recall", "kite", "-k", "3", "--quiet", columns=40) == SHOWN
+def test_the_compound_of_which_a_word_is_part_is_bold(home: Path) -> None:
+    put(home, "Notes/Signal.md", "Die Kodierungslänge war neun.\n")
+    assert f"{BOLD}Kodierungslänge" in screen("--vault", "Notes", "recall", "kodierung", NO_COLOR="")
 
 
-def test_the_compound_of_which_a_word_is_part_is_bold(tmp_path: Path) -> None:
-    put(tmp_path, "Notes/Signal.md", "Die Kodierungslänge war neun.\n")
-    with at_home(tmp_path), working_in(tmp_path):
-        assert f"{BOLD}Kodierungslänge" in screen("--vault", "Notes", "recall", "kodierung", NO_COLOR="")
-
-
-def test_a_note_closes_no_link_and_sets_no_style(tmp_path: Path) -> None:
-    put(tmp_path, "Notes/a.md", "The kite \x1b[31mis red\x1b]8;;http://x\x1b\\.\n")
-    with at_home(tmp_path), working_in(tmp_path):
-        shown = screen("--vault", "Notes", "recall", "kite", NO_COLOR="")
+def test_a_note_closes_no_link_and_sets_no_style(home: Path) -> None:
+    put(home, "Notes/a.md", "The kite \x1b[31mis red\x1b]8;;http://x\x1b\\.\n")
+    shown = screen("--vault", "Notes", "recall", "kite", NO_COLOR="")
     assert re.findall(r"\x1b\[31m|\x1b]8;;http", shown) == []
 
 
@@ -152,9 +145,8 @@ def test_what_scripts_read_is_the_same_on_a_terminal_and_in_a_pipe(sample: Path)
         shown = screen(*ASKED, "--format", shape, "--quiet", columns=20, NO_COLOR="")
         assert re.sub(r'"seconds".*', "", shown) == re.sub(r'"seconds".*', "", piped)
     assert call(*ASKED, "--format", "md").out == call(*ASKED).out
-    assert (
-        call(*ASKED, "--format", "paths", "--json").code == call("recall", "--batch", "-", "--format", "md").code == 2
-    )
+    for both in ((*ASKED, "--format", "paths", "--json"), ("recall", "--batch", "-", "--format", "md")):
+        assert call(*both).code == 2
     assert call(*ASKED, "--format", "paths").out.split("\n")[0] == "memory/2025-11-27.md"
 
 
@@ -187,13 +179,12 @@ def test_the_shell_completes_commands_and_options() -> None:
         ("y\ny\n", '[sessions]\nlog = true\ntools = ["claude-code"]\n'),
     ],
 )  # fmt: skip
-def test_an_install_asks_whether_sessions_are_kept(tmp_path: Path, typed: str, settings: str | None) -> None:
-    put(tmp_path, "Notes/memory.md", "# Memory\n")
-    file = tmp_path / ".config/vault-memory/config.toml"
-    with at_home(tmp_path), working_in(tmp_path):
-        shown = screen("install", "claude-code", "--vault", "Notes", typed=typed, columns=400)
-        assert "deletes the transcripts of its sessions after 30 days" in shown
-        captured = f'\n[capture]\nvault = "{tmp_path}/Notes"\n'
-        assert (file.read_text() if file.exists() else None) == (settings and settings + captured)
-        if settings:
-            assert "searchable" not in screen("install", "claude-code", "--vault", "Notes")
+def test_an_install_asks_whether_sessions_are_kept(home: Path, typed: str, settings: str | None) -> None:
+    put(home, "Notes/memory.md", "# Memory\n")
+    file = home / ".config/vault-memory/config.toml"
+    shown = screen("install", "claude-code", "--vault", "Notes", typed=typed, columns=400)
+    assert "deletes the transcripts of its sessions after 30 days" in shown
+    captured = f'\n[capture]\nvault = "{home}/Notes"\n'
+    assert (file.read_text() if file.exists() else None) == (settings and settings + captured)
+    if settings:
+        assert "searchable" not in screen("install", "claude-code", "--vault", "Notes")
