@@ -22,7 +22,8 @@ from hypothesis import strategies as st
 from sample import Said, call
 
 from vault_memory.daemon import service
-from vault_memory.daemon.service import ServiceTarget
+from vault_memory.daemon.service import ServiceTarget, Supervisor
+from vault_memory.daemon.service import service_text as text
 from vault_memory.errors import UsageError
 
 ANALYZE = shutil.which("systemd-analyze")
@@ -39,11 +40,6 @@ paths = st.text(
 
 def made(vault: str, program: tuple[str, ...] = PROGRAM, **environment: str) -> ServiceTarget:
     return ServiceTarget(Path(vault), program, tuple(environment.items()))
-
-
-def text(kind: str, of: ServiceTarget) -> str:
-    """The file of a kind."""
-    return service.cron(of) if kind == "cron" else service.unit(kind, of, {"HOME": "/home/you"}).text
 
 
 # --- systemd ---------------------------------------------------------------------------------------------------------
@@ -78,13 +74,13 @@ def test_systemd_itself_finds_nothing_wrong(vault: str, tmp_path: Path) -> None:
     program.parent.mkdir()
     shutil.copy("/bin/true", program)
     of = made(vault, (str(program),), XDG_DATA_HOME=vault)
-    unit = service.unit("systemd", of, {"XDG_CONFIG_HOME": str(tmp_path)})
-    unit.path.parent.mkdir(parents=True)
-    unit.path.write_text(unit.text, "utf-8")
-    done = verify(unit.path, tmp_path)
+    unit, file = text("systemd", of), Supervisor("systemd", of, {"XDG_CONFIG_HOME": str(tmp_path)}).file
+    file.parent.mkdir(parents=True)
+    file.write_text(unit, "utf-8")
+    done = verify(file, tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    broken = unit.path.with_name("broken.service")
-    broken.write_text(unit.text.replace("bin $x", "bin $$x").replace("Restart=", "Restat="), "utf-8")
+    broken = file.with_name("broken.service")
+    broken.write_text(unit.replace("bin $x", "bin $$x").replace("Restart=", "Restat="), "utf-8")
     assert "Restat" in verify(broken, tmp_path).stderr  # it does look
 
 
@@ -198,8 +194,8 @@ class ServiceUser:
         self.vault = self.home / "Anna's notes"
         for made in (self.vault, self.fake, self.bin):
             made.mkdir(parents=True)
-        for name, text in (("systemctl", SYSTEMCTL), ("launchctl", LAUNCHCTL)):
-            (self.bin / name).write_text(text, "utf-8")
+        for name, script in (("systemctl", SYSTEMCTL), ("launchctl", LAUNCHCTL)):
+            (self.bin / name).write_text(script, "utf-8")
             (self.bin / name).chmod(0o755)
         self.name = made_name(self.vault)
 

@@ -58,22 +58,22 @@ def service(shared: Shared, action: str, only_print: bool, kind: str | None) -> 
 def _perform(supervisor: Supervisor, action: str, only_print: bool) -> tuple[dict[str, Any], str]:
     target, kind = supervisor.target, supervisor.kind
     if kind == "cron":  # the user's crontab is neither read nor changed
-        text = services.cron(target).rstrip("\n")
+        text = services.service_text(kind, target).rstrip("\n")
         return {"lines": text.splitlines()}, text
     if action == "status":
         state = supervisor.state()
         return {"units": _units(state)}, f"vault  {clean(str(target.vault))}\n{state.name}  {_describe(state)}"
     if action == "install":
-        unit = services.unit(kind, target, os.environ)
         if only_print:
-            commands = list(map(shlex.join, supervisor.commands(unit)))
-            text = "\n".join((f"==> {unit.path}\n{unit.text}", "==> then", *commands))
-            return {"files": [{"path": str(unit.path), "text": unit.text}], "commands": commands}, text
-        written, removed = supervisor.install(unit)
+            text, commands = services.service_text(kind, target), list(map(shlex.join, supervisor.commands()))
+            files = [{"path": str(supervisor.file), "text": text}]
+            shown = "\n".join((f"==> {supervisor.file}\n{text}", "==> then", *commands))
+            return {"files": files, "commands": commands}, shown
+        written, removed = supervisor.install()
     elif only_print:
         state = supervisor.state()
-        files = [str(state.path)] if state.installed else []
-        return {"removed": files}, f"would delete {state.path}" if files else "Nothing is installed."
+        deleted = [str(state.path)] if state.installed else []
+        return {"removed": deleted}, f"would delete {state.path}" if deleted else "Nothing is installed."
     else:
         written, removed = [], supervisor.uninstall()
     paths = {"written": [str(path) for path in written], "removed": [str(path) for path in removed]}

@@ -208,10 +208,10 @@ def owner_file(root: StrPath) -> str:
 
 def owner(root: StrPath) -> dict[str, Any] | None:
     """Read `owner_file`: `pid`, `since` and `socket`; None if it is missing or unreadable."""
-    import json
-
     try:
         with open(owner_file(root), encoding="utf-8") as file:
+            import json
+
             document = json.load(file)
     except (OSError, ValueError):
         return None

@@ -136,7 +136,14 @@ class Daemon:
     def _warm_up(self) -> None:
         """After the first scan, load what the first question would otherwise wait for."""
         self._worker.looked.wait()
-        self._load()
+        from vault_memory.indexing import prepare_note  # noqa: F401 - needed to read a changed note
+        from vault_memory.text import tokens
+
+        tokens.count("warm")
+        with contextlib.suppress(Exception):  # the next question will report what is wrong
+            self._run_method("recall", {"query": "warm", "no_journal": True}, None)
+        gc.collect()
+        gc.freeze()  # what is loaded now stays, so the collector need not scan it again
         if not self._is_stopping:
             self._say(f"Watching {self._root}; Ctrl-C stops. Socket {self.socket}, log {self.log_file}")
 
@@ -185,11 +192,11 @@ class Daemon:
         }  # fmt: skip
 
     def _index_was_updated(self, changed: bool) -> None:
-        self._background.index_was_updated(changed)
-        self._stay_reachable()
+        """Start the jobs that are due, and listen where clients now look.
 
-    def _stay_reachable(self) -> None:
-        """Listen where clients now look: a user's runtime folder is removed at the last logout and created anew."""
+        A user's runtime folder is removed at the last logout and created anew.
+        """
+        self._background.index_was_updated(changed)
         self.socket, before = Path(client.socket_path(self._root)), self._unreachable
         try:
             self._unreachable = ""
@@ -246,16 +253,6 @@ class Daemon:
         is_whole = self._worker.knows_everything() and (self._has_all_events or pending > FEW_PATHS)
         failed = tuple(sorted(self._changes.failed))
         return Freshness(max(pending, total - done), unreadable=failed) if is_whole else None
-
-    def _load(self) -> None:
-        from vault_memory.indexing import prepare_note  # noqa: F401 - needed to read a changed note
-        from vault_memory.text import tokens
-
-        tokens.count("warm")
-        with contextlib.suppress(Exception):  # the next question will report what is wrong
-            self._run_method("recall", {"query": "warm", "no_journal": True}, None)
-        gc.collect()
-        gc.freeze()  # what is loaded now stays, so the collector need not scan it again
 
     def _close(self) -> None:
         if self._warm:

@@ -20,6 +20,7 @@ from typing import Any
 
 from vault_memory.daemon import client
 from vault_memory.errors import BusyError, RefusedError, VaultMemoryError
+from vault_memory.vault.safe_files import replace_durably
 
 Handler = Callable[[str, dict[str, Any]], Any]
 """(method, parameters by name) -> a JSON-serialisable result. Raises errors of errors.py; UnknownMethodError for an
@@ -40,8 +41,7 @@ class Server:
     def __init__(self, handler: Handler) -> None:
         self._handler = handler
         self._changed = threading.Condition()
-        self._connections: dict[socket.socket, bool] = {}
-        """Each connection, and whether a request of it is being processed."""
+        self._connections: set[socket.socket] = set()
         self._listening: socket.socket | None = None
         self._made: tuple[Path, int, int] | None = None
         self._token = b""
@@ -54,7 +54,11 @@ class Server:
         RefusedError if folder or file are not this user's own, VaultMemoryError if the socket cannot be created.
         """
         client.prepare(path)
-        _remove_stale(path)
+        if os.path.lexists(path) and not client.is_own(path):
+            raise RefusedError(
+                f"{path} is there and is not the daemon's socket.", "Find out what it is, and remove it."
+            )
+        path.unlink(missing_ok=True)  # the caller holds the vault's lock, so no other daemon is running
         try:
             self._listening = self._listen_on_port(path) if path.suffix == client.LOOPBACK else _listen(path)
         except OSError as error:
@@ -81,9 +85,9 @@ class Server:
         with self._changed:
             self._is_closing = True
             self._stop_listening()
-            for connection in [each for each, is_busy in self._connections.items() if not is_busy]:
-                _cut_off(connection)
-            self._changed.wait_for(lambda: not any(self._connections.values()), CLOSING_SECONDS)
+            for connection in self._connections:
+                _cut_off(connection, socket.SHUT_RD)  # an idle one ends at once, a busy one after its answer
+            self._changed.wait_for(lambda: not self._connections, CLOSING_SECONDS)
             for connection in self._connections:
                 _cut_off(connection)
 
@@ -116,7 +120,7 @@ class Server:
                     return
                 is_full = len(self._connections) >= MAX_CONNECTIONS
                 if not is_full:
-                    self._connections[connection] = False
+                    self._connections.add(connection)
             if is_full:
                 _turn_away(connection)
                 continue
@@ -124,41 +128,30 @@ class Server:
                 threading.Thread(target=self._serve, args=(connection,), name="connection", daemon=True).start()
             except RuntimeError as error:  # out of threads for now
                 log.warning("A connection was closed: %s", error)
-                self._mark(connection, None)
                 connection.close()
+                self._forget(connection)
 
     def _serve(self, connection: socket.socket) -> None:
-        try:
-            with connection:
-                self._answer_lines(connection)
-        except OSError:
-            pass  # shut down by us, or closed by the client
-        finally:
-            self._mark(connection, None)
-
-    def _answer_lines(self, connection: socket.socket) -> None:
         """Answer line by line; an incomplete line at the end is ignored."""
-        with connection.makefile("rb") as lines:
-            if self._token and not hmac.compare_digest(lines.readline(100).strip(), self._token):
-                return
-            while (line := lines.readline(client.LONGEST_REQUEST_BYTES + 1)).endswith(b"\n"):
-                if not self._mark(connection, True):
+        try:
+            # An OSError means that the connection was shut down by us, or closed by the client.
+            with contextlib.suppress(OSError), connection, connection.makefile("rb") as lines:
+                if self._token and not hmac.compare_digest(lines.readline(100).strip(), self._token):
                     return
-                if answer := self._answer(line):
-                    connection.sendall(answer)
-                self._mark(connection, False)
-            if len(line) > client.LONGEST_REQUEST_BYTES:
-                connection.sendall(_error(None, client.INVALID_REQUEST, "The message is too long."))
+                while (line := lines.readline(client.LONGEST_REQUEST_BYTES + 1)).endswith(b"\n"):
+                    if self._is_closing:
+                        return
+                    if answer := self._answer(line):
+                        connection.sendall(answer)
+                if len(line) > client.LONGEST_REQUEST_BYTES:
+                    connection.sendall(_error(None, client.INVALID_REQUEST, "The message is too long."))
+        finally:
+            self._forget(connection)
 
-    def _mark(self, connection: socket.socket, is_busy: bool | None) -> bool:
-        """Record whether a connection is busy, or has ended (None); return whether a request may still start."""
+    def _forget(self, connection: socket.socket) -> None:
         with self._changed:
-            if is_busy is None:
-                self._connections.pop(connection, None)
-            elif not (is_busy and self._is_closing):
-                self._connections[connection] = is_busy
+            self._connections.discard(connection)
             self._changed.notify_all()
-            return not self._is_closing
 
     def _answer(self, line: bytes) -> bytes:
         """Answer one line; a notification (a request without an id) gets no answer."""
@@ -195,10 +188,7 @@ class Server:
         listening = socket.create_server(("127.0.0.1", 0))
         token = os.urandom(16).hex()
         self._token = token.encode("ascii")
-        fresh = path.with_suffix(".new")
-        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
-            file.write(f"{listening.getsockname()[1]} {token}\n")
-        os.replace(fresh, path)  # atomic: a client never reads half of it
+        replace_durably(path, f"{listening.getsockname()[1]} {token}\n".encode("ascii"))
         return listening
 
 
@@ -214,10 +204,10 @@ def _listen(path: Path) -> socket.socket:
     return listening
 
 
-def _cut_off(connection: socket.socket) -> None:
+def _cut_off(connection: socket.socket, how: int = socket.SHUT_RDWR) -> None:
     """Shut a socket down, which wakes any thread blocked on it."""
     with contextlib.suppress(OSError):
-        connection.shutdown(socket.SHUT_RDWR)
+        connection.shutdown(how)
 
 
 def _turn_away(connection: socket.socket) -> None:
@@ -235,15 +225,3 @@ def _line(answer: dict[str, Any]) -> bytes:
 def _error(number: object, code: int, sentence: str, exit_code: int = 2, next_step: str = "") -> bytes:
     data = {"exit_code": exit_code, "next_step": next_step}
     return _line({"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": sentence, "data": data}})
-
-
-def _remove_stale(path: Path) -> None:
-    """Remove the socket that a killed daemon left here; the caller holds the vault's lock, so none is running.
-
-    Raises RefusedError for anything else.
-    """
-    if not os.path.lexists(path):
-        return
-    if not client.is_own(path):
-        raise RefusedError(f"{path} is there and is not the daemon's socket.", "Find out what it is, and remove it.")
-    path.unlink(missing_ok=True)

@@ -27,7 +27,7 @@ KINDS = ("systemd", "launchd", "cron")
 _FOLDERS = ("config", "data", "state")
 """The user's folders; if one was moved, the file says where, as a service does not inherit the shell's variables."""
 
-_ENDINGS = {"systemd": ".service", "launchd": ".plist"}
+_ENDINGS = {"systemd": ".service", "launchd": ".plist", "cron": ".cron"}
 
 _FORMER_ENDINGS = {"systemd": ("-nightly.service", "-nightly.timer"), "launchd": ("-nightly.plist",)}
 """Files of earlier versions, in which the nightly work was a service of its own."""
@@ -52,14 +52,6 @@ class ServiceTarget:
         return (*self.program, "--vault", str(self.vault), "watch")
 
 
-class Unit(NamedTuple):
-    """The daemon's service file: its name for systemctl or launchctl, its path and its text."""
-
-    name: str
-    path: Path
-    text: str
-
-
 def target(vault: Path, environ: Mapping[str, str]) -> ServiceTarget:
     """Return the service of a vault, run by the program that is running now."""
     usual = {"HOME": environ.get("HOME") or os.path.expanduser("~"), "APPDATA": environ.get("APPDATA", "")}
@@ -76,21 +68,22 @@ def program() -> tuple[str, ...]:
     return (os.path.abspath(sys.executable), "-m", "vault_memory")
 
 
-def unit(kind: str, job: ServiceTarget, environ: Mapping[str, str]) -> Unit:
-    """Return the service file for systemd or launchd; raises UsageError for a path that the format cannot express."""
-    _refuse_odd(job)
-    name, values = job.name + _ENDINGS[kind], _systemd(job) if kind == "systemd" else _launchd(job)
+def service_text(kind: str, job: ServiceTarget) -> str:
+    """Return the service file for systemd or launchd, or the line for a crontab, with a comment.
+
+    Raises UsageError for a path with a character that not every format can express in a simple way.
+    """
+    for word in (*job.command, *(value for _, value in job.environment)):
+        if re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff\"\\]", word):
+            what = f"A service cannot name this path, for its quotes, backslashes or control characters: {word!a}."
+            raise UsageError(what, "Install it, or move the vault, to a path without such characters.")
+    values = {"systemd": _systemd, "launchd": _launchd, "cron": _cron}[kind](job)
     text = fill_template(f"service/daemon{_ENDINGS[kind]}", values)
     sealed = seal(text, "memory service install")
-    first, newline, rest = text.partition("\n")
-    text = f"{first}{newline}<!-- {sealed} -->\n{rest}" if kind == "launchd" else f"# {sealed}\n{text}"
-    return Unit(name, folder(kind, environ) / name, text)
-
-
-def folder(kind: str, environ: Mapping[str, str]) -> Path:
-    """Return the folder of the user's service files of this kind."""
-    place = InstallPlace("user", Path(), environ)
-    return place.home / "Library" / "LaunchAgents" if kind == "launchd" else place.config / "systemd" / "user"
+    if kind == "launchd":
+        first, newline, rest = text.partition("\n")
+        return f"{first}{newline}<!-- {sealed} -->\n{rest}"
+    return f"# {sealed}\n{text}" if kind == "systemd" else text
 
 
 def _systemd(job: ServiceTarget) -> dict[str, str]:
@@ -110,20 +103,10 @@ def _launchd(job: ServiceTarget) -> dict[str, str]:
     return {"label": job.name, "watch": strings(job.command), "environment": "".join(pairs)}
 
 
-def cron(job: ServiceTarget) -> str:
-    """Return the line for a crontab, with a comment."""
-    _refuse_odd(job)
+def _cron(job: ServiceTarget) -> dict[str, str]:
     words = "".join(f"{name}={shlex.quote(value)} " for name, value in job.environment).replace("%", "\\%")
     watch = shlex.join(job.command).replace("%", "\\%")  # cron would end the command at a plain `%`
-    return fill_template("service/daemon.cron", {"vault": str(job.vault), "environment": words, "watch": watch})
-
-
-def _refuse_odd(job: ServiceTarget) -> None:
-    """Raise UsageError for a path with a character that not every format can express in a simple way."""
-    for text in (*job.command, *(value for _, value in job.environment)):
-        if re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff\"\\]", text):
-            what = f"A service cannot name this path, for its quotes, backslashes or control characters: {text!a}."
-            raise UsageError(what, "Install it, or move the vault, to a path without such characters.")
+    return {"vault": str(job.vault), "environment": words, "watch": watch}
 
 
 def is_ours(text: str) -> bool:
@@ -154,19 +137,21 @@ class ToolResult(NamedTuple):
 
 
 class Supervisor:
-    """systemd or launchd, for one vault."""
+    """systemd or launchd, for one vault; `file` is the daemon's service file."""
 
     def __init__(self, kind: str, target: ServiceTarget, environ: Mapping[str, str]) -> None:
         self.kind, self.target, self._environ = kind, target, environ
-        self.folder = folder(kind, environ)
+        place = InstallPlace("user", Path(), environ)
+        is_launchd = kind == "launchd"
+        folder = place.home / "Library" / "LaunchAgents" if is_launchd else place.config / "systemd" / "user"
+        self.file = folder / (target.name + _ENDINGS[kind])
 
     def state(self) -> State:
         """Return the state of the daemon's service file, installed or not."""
-        name = self.target.name + _ENDINGS[self.kind]
-        text = _text(self.folder / name) or ""
+        text = _text(self.file) or ""
         ours = is_ours(text)
-        enabled, active = self._status(name) if ours else (False, False)
-        return State(name, self.folder / name, ours, ours and not is_sealed(text), enabled, active)
+        enabled, active = self._status(self.file.name) if ours else (False, False)
+        return State(self.file.name, self.file, ours, ours and not is_sealed(text), enabled, active)
 
     def _status(self, name: str) -> tuple[bool | None, bool | None]:
         """Return whether a unit is enabled and whether it is running; None if unknown."""
@@ -179,48 +164,47 @@ class Supervisor:
         is_active = {"active": True, "inactive": False, "failed": False}.get(active)
         return {"enabled": True, "disabled": False}.get(enabled), is_active
 
-    def install(self, unit: Unit) -> tuple[list[Path], list[Path]]:
+    def install(self) -> tuple[list[Path], list[Path]]:
         """Install the file and start the service; return the files written and the files removed.
 
         Raises ConflictError, before anything is written, if the existing file is not ours or was edited, and
         VaultMemoryError if the service could not be started.
         """
-        before = _text(unit.path)
+        file, text, before = self.file, service_text(self.kind, self.target), _text(self.file)
         if before is not None and not is_ours(before):
-            raise ConflictError(f"{unit.path} is there and was not made by this program.", "Move it away first.")
+            raise ConflictError(f"{file} is there and was not made by this program.", "Move it away first.")
         if before is not None and not is_sealed(before):
             raise ConflictError(
-                f"{unit.path} was edited since it was installed.",
+                f"{file} was edited since it was installed.",
                 "Run `memory service uninstall` first, which deletes it with what was edited, then install again.",
             )
-        written = [unit.path] if before != unit.text else []
+        written = [file] if before != text else []
         if written:
-            with plain_errors(unit.path):
-                unit.path.parent.mkdir(parents=True, exist_ok=True)
-                safe_files.replace_durably(unit.path, unit.text.encode("utf-8"))
+            with plain_errors(file):
+                file.parent.mkdir(parents=True, exist_ok=True)
+                safe_files.replace_durably(file, text.encode("utf-8"))
         removed, _ = self._take_away(_FORMER_ENDINGS[self.kind])
-        if problem := self._start(unit, is_changed=bool(written)):
-            what = f"Written: {unit.path if written else 'nothing new'}. It could not be started: "
-            step = "Run this when you are logged in: " + " && ".join(map(shlex.join, self.commands(unit)))
+        if problem := self._start(is_changed=bool(written)):
+            what = f"Written: {file if written else 'nothing new'}. It could not be started: "
+            step = "Run this when you are logged in: " + " && ".join(map(shlex.join, self.commands()))
             raise VaultMemoryError(what + problem, step)
         return written, removed
 
-    def commands(self, unit: Unit) -> list[list[str]]:
+    def commands(self) -> list[list[str]]:
         """Return the commands that start the service."""
         if self.kind == "launchd":
-            return [["launchctl", "bootstrap", _domain(), str(unit.path)]]
-        return [["systemctl", "--user", *words] for words in (
-            ["daemon-reload"], ["enable", unit.name], ["restart", unit.name]
-        )]  # fmt: skip
+            return [["launchctl", "bootstrap", _domain(), str(self.file)]]
+        steps = ["daemon-reload"], ["enable", self.file.name], ["restart", self.file.name]
+        return [["systemctl", "--user", *words] for words in steps]
 
-    def _start(self, unit: Unit, is_changed: bool) -> str:
+    def _start(self, is_changed: bool) -> str:
         """Run the daemon as its file now says; return what went wrong, or ""."""
-        is_enabled, is_active = self._status(unit.name)
+        is_enabled, is_active = self._status(self.file.name)
         if is_enabled and (is_active or self.kind == "launchd") and not is_changed:
             return ""
-        steps = self.commands(unit)
+        steps = self.commands()
         if self.kind == "launchd" and is_enabled:
-            steps = [["launchctl", "bootout", _label(unit.name)], *steps]
+            steps = [["launchctl", "bootout", _label(self.file.name)], *steps]
         return next((problem for step in steps if (problem := self._run(*step).problem)), "")
 
     def uninstall(self) -> list[Path]:
@@ -237,14 +221,21 @@ class Supervisor:
 
     def _take_away(self, endings: Iterable[str]) -> tuple[list[Path], str]:
         """Stop and delete our files with these endings; return them and what went wrong in stopping, or ""."""
-        named = (self.folder / (self.target.name + ending) for ending in endings)
+        named = (self.file.with_name(self.target.name + ending) for ending in endings)
         files = [file for file in named if is_ours(_text(file) or "")]
         problems = [self._stop(file.name) for file in files]
         for file in files:
             with plain_errors(file):
                 file.unlink()
         if files and self.kind == "systemd":
-            self._sweep([file.name for file in files])
+            # systemd leaves links to units in `*.wants`, and folders that are now empty.
+            folder = self.file.parent
+            wants = [folder / f"{name}.wants" for name in ("default.target", "timers.target")]
+            for link in (place / file.name for place in wants for file in files):
+                link.unlink(missing_ok=True)
+            for place in (*wants, folder, folder.parent):
+                with contextlib.suppress(OSError):
+                    place.rmdir()  # fails if it is not empty
             self._run("systemctl", "--user", "daemon-reload")
         return files, " ".join(dict.fromkeys(filter(None, problems)))
 
@@ -255,15 +246,6 @@ class Supervisor:
         said = self._run("systemctl", "--user", "disable", "--now", name)
         # Without systemd, or without the unit, nothing is running.
         return "" if said.is_missing or "does not exist" in said.problem else said.problem
-
-    def _sweep(self, names: Iterable[str]) -> None:
-        """Remove what systemd leaves behind of units: links in `*.wants`, and folders that are now empty."""
-        wants = [self.folder / f"{name}.wants" for name in ("default.target", "timers.target")]
-        for link in (folder / name for folder in wants for name in names):
-            link.unlink(missing_ok=True)
-        for place in (*wants, self.folder, self.folder.parent):
-            with contextlib.suppress(OSError):
-                place.rmdir()  # fails if it is not empty
 
     def _run(self, *command: str) -> ToolResult:
         try:

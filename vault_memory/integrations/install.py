@@ -4,6 +4,7 @@ An uninstall restores the original text; if the file was changed since, it remov
 """
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -86,12 +87,13 @@ class Installer:
         Raises RefusedError for a file that must not be touched, ConflictError if another program uses our name.
         """
         settings = [self._add_settings(settings) for settings in self.target.settings]
-        return _check_files([*settings, *(self._add_script(script) for script in self.target.scripts)])
+        scripts = [self._change_script(script, _fill_script(script)) for script in self.target.scripts]
+        return _check_files([*settings, *scripts])
 
     def uninstall(self) -> list[FileChange]:
         """Return what an uninstall would change; raises RefusedError like `install`."""
         # In reverse, because the record of the first file lists the folders that the others share.
-        scripts = [self._drop_script(script) for script in reversed(self.target.scripts)]
+        scripts = [self._change_script(script, None) for script in reversed(self.target.scripts)]
         return _check_files([*scripts, *(self._drop_settings(settings) for settings in reversed(self.target.settings))])
 
     def apply(self, changes: Sequence[FileChange]) -> None:
@@ -151,17 +153,12 @@ class Installer:
 
     # --- scripts -------------------------------------------------------------------------------------------------
 
-    def _add_script(self, script: Script) -> FileChange:
+    def _change_script(self, script: Script, after: bytes | None) -> FileChange:
         file, before = _read(script.file, self.target.within)
         if before is not None and not is_unchanged(before):
             return FileChange(file, before, before, is_theirs=True)
         record = InstallRecord(None) if before is None else self._record(file)
-        return FileChange(file, before, _fill_script(script).encode("utf-8"), record)
-
-    def _drop_script(self, script: Script) -> FileChange:
-        file, before = _read(script.file, self.target.within)
-        is_theirs = before is not None and not is_unchanged(before)
-        return FileChange(file, before, before if is_theirs else None, is_theirs=is_theirs)
+        return FileChange(file, before, after, None if after is None else record)
 
     # --- the user's own settings ---------------------------------------------------------------------------------
 
@@ -181,9 +178,9 @@ class Installer:
         others = tuple(one for one in record.installs if one != install)
         if record.written == _hash(before) and not others:
             return _check_files([FileChange(file, before, _encoded(record.before))])
-        after = _drop_item(_text(file, before), "sessions.tools", agent).encode("utf-8")
-        kept = self._next_record(file, before, after, is_first=False)._replace(installs=others)
-        return _check_files([FileChange(file, before, after, kept if others else None)])
+        after = _drop_agent(_text(file, before), agent).encode("utf-8")
+        kept = self._next_record(file, before, after, is_first=False)._replace(installs=others) if others else None
+        return _check_files([FileChange(file, before, after, kept)])
 
     # --- backups and records -------------------------------------------------------------------------------------
 
@@ -226,6 +223,9 @@ class Installer:
 
 # --- the user's own settings: the first candidate text that parses to the wanted values -------------------------------
 
+_as_toml = functools.partial(json.dumps, ensure_ascii=False)
+"""Formats a string, a boolean or a list of strings as TOML, which for these is the same as JSON."""
+
 
 def _user_settings(environ: Mapping[str, str]) -> Path:
     return Path(startup.user_folder("config", environ), "config.toml")
@@ -250,12 +250,12 @@ def add_setting(text: str, name: str, value: bool | str | list[str]) -> str:
     tree = tomllib.loads(text)
     keys = tree.get(table, {})
     there = keys.get(key) if isinstance(keys, dict) else None
-    line, wanted = f"{key} = {_written(value)}\n", value if there is None else there
+    line, wanted = f"{key} = {_as_toml(value)}\n", value if there is None else there
     place, added = rf"^[ \t]*\[[ \t]*{table}[ \t]*\][^\n]*\n", line
     if isinstance(value, list) and isinstance(there, list):
         items = [item for item in value if item not in there]
         wanted = [*items, *there]
-        place, added = rf"^[ \t]*{key}[ \t]*=[ \t]*\[", _written(items)[1:-1] + (", " if there else "")
+        place, added = rf"^[ \t]*{key}[ \t]*=[ \t]*\[", _as_toml(items)[1:-1] + (", " if there else "")
     if wanted == there:
         return text
     candidates = [f"{text[: each.end()]}{added}{text[each.end() :]}" for each in re.finditer(place, text, re.MULTILINE)]
@@ -263,7 +263,7 @@ def add_setting(text: str, name: str, value: bool | str | list[str]) -> str:
     candidates.append(f"{text}{gap}[{table}]\n{line}")
     found = _first_that_reads(candidates, tree, table, key, wanted) if isinstance(keys, dict) else None
     if found is None:
-        line = f"{key} = {_written(wanted)}"
+        line = f"{key} = {_as_toml(wanted)}"
         raise RefusedError(f"`{name}` cannot be added to your settings.", f"Write `{line}` into [{table}] yourself.")
     return found
 
@@ -280,18 +280,18 @@ def _hash_of_former(before: str | None, installs: Iterable[str], added: SettingV
     return ""
 
 
-def _drop_item(text: str, name: str, item: str) -> str:
-    """Return a TOML text without an item of a list; unchanged if the item is not written as by `add_setting`."""
-    table, _, key = name.partition(".")
-    tree: dict[str, Any] = {}
-    with contextlib.suppress(tomllib.TOMLDecodeError):
+def _drop_agent(text: str, agent: str) -> str:
+    """Return the settings without an agent in `sessions.tools`; unchanged if it is not there as `add_setting` does."""
+    try:
         tree = tomllib.loads(text)
-    keys = tree.get(table)
-    there = keys.get(key) if isinstance(keys, dict) else None
-    if not isinstance(there, list) or item not in there:
+        tools = tree["sessions"]["tools"]
+        left = [each for each in tools if each != agent]
+    except (tomllib.TOMLDecodeError, KeyError, TypeError):
         return text
-    candidates = [f"{text[: each.start()]}{text[each.end() :]}" for each in re.finditer(rf'"{item}"(?:, )?', text)]
-    return _first_that_reads(candidates, tree, table, key, [each for each in there if each != item]) or text
+    if left == tools:
+        return text
+    candidates = [f"{text[: each.start()]}{text[each.end() :]}" for each in re.finditer(rf'"{agent}"(?:, )?', text)]
+    return _first_that_reads(candidates, tree, "sessions", "tools", left) or text
 
 
 def _first_that_reads(
@@ -306,11 +306,6 @@ def _first_that_reads(
     return None
 
 
-def _written(value: Any) -> str:  # noqa: ANN401
-    """Format a string, a boolean or a list of strings as TOML, which for these is the same as JSON."""
-    return json.dumps(value, ensure_ascii=False)
-
-
 # --- installed entries and scripts -----------------------------------------------------------------------------------
 
 
@@ -318,8 +313,8 @@ def find_commands(target: InstallTarget) -> list[Sequence[str]]:
     """Return our command lines in an agent's files; a file that cannot be read has none."""
     found: list[Sequence[str]] = []
     for settings in target.settings:
-        with contextlib.suppress(NotEditableError):
-            document = _parse(_read_text(settings.file, target.within))
+        with contextlib.suppress(NotEditableError, VaultMemoryError):
+            document = _parse(_text(*_read(settings.file, target.within)))
             found += [spot.words for spot in settings_edit.find(document, settings.entries)]
     return found
 
@@ -370,11 +365,12 @@ def _short_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]
 
 
-def _fill_script(script: Script) -> str:
+def _fill_script(script: Script) -> bytes:
     text = fill_template(script.template, script.values)
     line = f"{seal(text, 'memory install')}: changed by hand, it is left alone."
     # A Markdown file must begin with its frontmatter, so its seal goes at the end.
-    return f"{text}<!-- {line} -->\n" if script.template.endswith(".md") else f"// {line}\n{text}"
+    is_markdown = script.template.endswith(".md")
+    return (f"{text}<!-- {line} -->\n" if is_markdown else f"// {line}\n{text}").encode("utf-8")
 
 
 def is_unchanged(data: bytes) -> bool:
@@ -456,13 +452,6 @@ def _text(file: Path, data: bytes | None) -> str:
 
 def _encoded(text: str | None) -> bytes | None:
     return None if text is None else text.encode("utf-8")
-
-
-def _read_text(named: Path, within: Path | None) -> str:
-    """Return the text of a file, "" if it cannot be read."""
-    with contextlib.suppress(VaultMemoryError):
-        return _text(*_read(named, within))
-    return ""
 
 
 def replace_file(file: Path, before: bytes | None, after: bytes | None) -> None:

@@ -17,8 +17,9 @@ _HOOKS = "hooks"
 
 BOM = "\ufeff"
 
-_SPACES = re.compile(r"[ \t\r\n]*")
-_COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.S)
+_GAP = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.S)
+"""White space and comments between values and punctuation marks."""
+
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 # Python refuses to parse an integer of more than 4,300 digits.
@@ -56,7 +57,8 @@ class Document:
             if (end := self._skip(self.root.end)) < len(text):
                 raise json.JSONDecodeError("Extra data", text, end)
         except json.JSONDecodeError as error:
-            raise NotEditableError(self._at_line(error.pos, error.msg)) from error
+            line = len(_LINE_END.findall(text, 0, error.pos)) + 1
+            raise NotEditableError(f"line {line}: {error.msg}") from error
         except RecursionError as error:
             raise NotEditableError("it is nested too deep") from error
         line_end = _LINE_END.search(text)
@@ -77,17 +79,10 @@ class Document:
 
     # --- parsing -------------------------------------------------------------------------------------------------
 
-    def _at_line(self, at: int, what: str) -> str:
-        return f"line {len(_LINE_END.findall(self.text, 0, at)) + 1}: {what}"
-
     def _skip(self, at: int) -> int:
-        """Return the offset of the next value or punctuation mark, after white space and comments."""
-        while True:
-            spaces = _SPACES.match(self.text, at)
-            at = spaces.end() if spaces else at
-            if not (comment := _COMMENT.match(self.text, at)):
-                return at
-            at = comment.end()
+        """Return the offset of the next value or punctuation mark."""
+        gap = _GAP.match(self.text, at)
+        return gap.end() if gap else at
 
     def _node(self, start: int) -> Node:
         closing = {"{": "}", "[": "]"}.get(self.text[start : start + 1])
@@ -99,12 +94,11 @@ class Document:
         while not self.text.startswith(closing, at):
             child = self._member(at) if closing == "}" else self._node(at)
             at = self._skip(child.end)
-            if not self.text.startswith(",", at):
-                children.append(child)
+            if self.text.startswith(",", at):
+                child, at = child._replace(comma=at), self._skip(at + 1)
+            else:
                 self._check(closing, at, "Expecting ',' delimiter")
-                break
-            children.append(child._replace(comma=at))
-            at = self._skip(at + 1)
+            children.append(child)
         values: Any = {child.key: child.value for child in children} if closing == "}" else [c.value for c in children]
         return Node(start, at + 1, values, start, children=tuple(children))
 
@@ -192,8 +186,13 @@ class Entry(NamedTuple):
     keeps: Callable[[str, Any], bool] = lambda name, value: False
 
     @property
+    def place(self) -> tuple[str, ...]:
+        """The keys that lead to it; for a hook, to the array of groups."""
+        return (*self.path, self.key) if self.key else self.path
+
+    @property
     def label(self) -> str:
-        return ".".join((*self.path, self.key) if self.key else self.path)
+        return ".".join(self.place)
 
 
 class Spot(NamedTuple):
@@ -202,7 +201,6 @@ class Spot(NamedTuple):
     The child `place` of `container` is what to remove: for a hook that is alone in its group, the whole group.
     """
 
-    entry: Entry
     node: Node
     words: Sequence[str]
     container: Node
@@ -227,15 +225,15 @@ def find(document: Document, entries: Iterable[Entry]) -> list[Spot]:
     """Find everything of ours at the places of these entries."""
     found: list[Spot] = []
     for entry in entries:
-        holder = document.find(entry.path)
-        for index, child in enumerate(holder.children if holder else ()):
-            assert holder
+        if not (holder := document.find(entry.path)):
+            continue
+        for index, child in enumerate(holder.children):
             if entry.key is None:
                 found += _find_hooks(entry, holder, index, child)
             elif child.key == entry.key and (words := entry.words(child.value)):
                 names = child.value if isinstance(child.value, dict) else ()
                 added = [f"{entry.label}.{name}" for name in names if name not in entry.value]
-                found.append(Spot(entry, child, words, holder, index, added))
+                found.append(Spot(child, words, holder, index, added))
     return found
 
 
@@ -248,27 +246,34 @@ def _find_hooks(entry: Entry, holder: Node, index: int, group: Node) -> list[Spo
                 where = hooks, place
                 if len(hooks.children) == 1:
                     added, where = [*(name for name in group.value if name != _HOOKS), *added], (holder, index)
-                found.append(Spot(entry, hook, words, *where, [f"{entry.label}.{name}" for name in added]))
+                found.append(Spot(hook, words, *where, [f"{entry.label}.{name}" for name in added]))
     return found
 
 
 def find_foreign(document: Document, entries: Iterable[Entry]) -> list[str]:
     """Return entries under our name that are not ours: `mcpServers.vault-memory`."""
-    named = (entry for entry in entries if entry.key and not isinstance(entry.value, str))
-    found = ((entry, document.find((*entry.path, entry.key or ""))) for entry in named)
-    return [entry.label for entry, there in found if there is not None and not entry.words(there.value)]
+    found = ((entry, document.find(entry.place)) for entry in entries if not isinstance(entry.value, str))
+    return [entry.label for entry, node in found if entry.key and node and not entry.words(node.value)]
 
 
 def put(text: str, entries: Iterable[Entry]) -> str:
-    """Return the text with the entries inserted, or updated in place if they exist. Raises NotEditableError."""
+    """Return the text with the entries inserted, or updated in place; raises NotEditableError.
+
+    Members of an existing entry that its owner added, or that the entry `keeps`, stay.
+    """
     for entry in entries:
         document = Document(text)
         spots = find(document, [entry])
-        node = document.find((*entry.path, entry.key or ""))
         if isinstance(entry.value, str):
+            node = document.find(entry.place)
             text = document.replace(node, entry.value) if node else _insert_entry(document, entry)
+        elif not spots:
+            text = _insert_entry(document, entry)
         else:
-            text = _renew(document, spots[-1], entry.value) if spots else _insert_entry(document, entry)
+            present = spots[-1].node.value
+            kept = {name: value for name, value in present.items() if entry.keeps(name, value)}
+            renewed = present | entry.value | kept
+            text = text if renewed == present else document.replace(spots[-1].node, renewed)
     return text
 
 
@@ -292,14 +297,6 @@ def _insert_entry(document: Document, entry: Entry) -> str:
     return document.insert(into, value, entry.key)
 
 
-def _renew(document: Document, spot: Spot, value: Mapping[str, Any]) -> str:
-    """Return the text with our members updated; members that the owner added, or that the entry `keeps`, stay."""
-    present = spot.node.value
-    kept = {name: present[name] for name in present if spot.entry.keeps(name, present[name])}
-    renewed = present | value | kept
-    return document.text if renewed == present else document.replace(spot.node, renewed)
-
-
 def take(text: str, entries: Sequence[Entry], before: str) -> str:
     """Return the text without the entries and the containers that become empty; raises NotEditableError.
 
@@ -307,22 +304,19 @@ def take(text: str, entries: Sequence[Entry], before: str) -> str:
     """
     earlier = Document(before)
     for entry in reversed(entries):
-        document = Document(text)
+        document, was = Document(text), earlier.find(entry.place)
+        is_replaced = isinstance(entry.value, str) and was is not None and not entry.words(was.value)
         while spots := find(document, [entry]):
-            document = Document(_take_out(document, spots[-1], earlier))
+            node, container, place = spots[-1].node, spots[-1].container, spots[-1].place
+            if is_replaced and was:
+                there = earlier.text[was.start : was.end]
+                document = Document(document.text[: node.start] + there + document.text[node.end :])
+            else:
+                document = Document(document.remove(container, place))
         for depth in range(len(entry.path), 0, -1):
             document = _drop_empty(document, entry.path[:depth])
         text = document.text
     return text
-
-
-def _take_out(document: Document, spot: Spot, earlier: Document) -> str:
-    """Return the text without an entry of ours, or with the value that it had replaced."""
-    if isinstance(spot.entry.value, str):
-        was = earlier.find((*spot.entry.path, spot.entry.key or ""))
-        if was is not None and not spot.entry.words(was.value):
-            return document.text[: spot.node.start] + earlier.text[was.start : was.end] + document.text[spot.node.end :]
-    return document.remove(spot.container, spot.place)
 
 
 def _drop_empty(document: Document, path: tuple[str, ...]) -> Document:
