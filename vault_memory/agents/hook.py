@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -226,11 +226,13 @@ class HookRun:
         from vault_memory.capture.own_words import split_sentences, unquoted
         from vault_memory.capture.scores import GATE
         from vault_memory.capture.statements import is_statable
+        from vault_memory.sessions.readers import SPEAKERS, read_claude_code
         from vault_memory.sessions.transcript import clean_message
 
         self.doing = "weighing what was said"
-        said = self.event.said or _typed(lines)
-        texts = [unquoted(clean_message(text)) for text in said]
+        messages = (message for message in map(read_claude_code, lines) if message)
+        typed = (message.text for message in messages if message.speaker == SPEAKERS["user"])
+        texts = [unquoted(clean_message(text)) for text in self.event.said or typed]
         sentences = [each for text in texts for each in split_sentences(text) if is_statable(each)]
         return any(self._ask("gating_scalar", {"text": each})["G"] >= GATE for each in sentences[-GATED_SENTENCES:])
 
@@ -307,14 +309,6 @@ def _transcript_end(path: str) -> list[bytes]:
         handle.seek(max(0, handle.seek(0, os.SEEK_END) - MAX_TRANSCRIPT_BYTES))
         return handle.read(MAX_TRANSCRIPT_BYTES).splitlines()
     return []
-
-
-def _typed(lines: Iterable[bytes]) -> Iterator[str]:
-    """Return the messages of the user in the lines of a transcript."""
-    from vault_memory.sessions.readers import SPEAKERS, read_claude_code
-
-    said = (message for message in map(read_claude_code, lines) if message and message.speaker == SPEAKERS["user"])
-    return (message.text for message in said)
 
 
 def _keys(answers: Iterable[str]) -> set[str]:

@@ -156,7 +156,7 @@ class ShownSession:
         """Delete the file of a session that is over."""
         if self.file:
             with contextlib.suppress(OSError):
-                self.file.unlink(missing_ok=True)
+                self.file.unlink()
 
     def sweep(self) -> None:
         """Delete the files of sessions that were never ended."""

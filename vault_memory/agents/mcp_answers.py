@@ -3,7 +3,9 @@
 A path or name from the vault also goes inside the frame, because it may be worded like an instruction.
 """
 
+import json
 import re
+import subprocess
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -113,9 +115,9 @@ def search(caller: Caller, given: Arguments) -> str:
 
 def _passage(result: Mapping[str, Any]) -> dict[str, str]:
     """Return a passage as structured content, under the names of `recall@1`."""
-    found = {name: agent_frame.defused(clean(str(result[name]))) for name in ("source", "content")}
-    found |= {"superseded_by": agent_frame.defused(clean(after))} if (after := result["superseded_by"]) else {}
-    return found | ({} if result["trusted"] else {"by": agent_frame.defused(clean(result["by"]))})
+    names = ["source", "content", *(["superseded_by"] if result["superseded_by"] else [])]
+    names += [] if result["trusted"] else ["by"]
+    return {name: inline(str(result[name])) for name in names}
 
 
 def _remarks(found: Mapping[str, Any], scopes: Sequence[str]) -> list[str]:
@@ -311,8 +313,14 @@ def edit(caller: Caller, given: Arguments) -> str:
     return f"Edited. Undo: memory reflect --undo {done.run}\n{agent_frame.framed(clean(cut))}{warning}{taken_out}"
 
 
-def report_reflect(caller: Caller, document: Mapping[str, Any]) -> str:
-    """Report from its document what a reflect did to the pages the caller may see; raises the error it ended with."""
+def reflect(caller: Caller, given: Arguments) -> str:
+    """Reflect, and report on the pages the caller may see; raises the error it ended with.
+
+    This runs in a separate process, which goes on if the call is cancelled: what it writes can be undone.
+    """
+    command = caller.vault.command("reflect", *(["--dry-run"] if given.get("dry_run") else []))
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    document: dict[str, Any] = json.loads(done.stdout or b"{}")
     if "pages" not in document:
         raise error_from(document.get("error", {}), "reflect ended without saying why")
     pages = _open_pages(caller, document["pages"])
@@ -480,6 +488,6 @@ def inline(text: str) -> str:
 
 
 TOOLS: Mapping[str, Callable[[Caller, Arguments], str]] = {
-    "memory_search": search, "memory_get": get, "memory_store": store, "memory_status": status, "memory_edit": edit,
+    "memory_search": search, "memory_get": get, "memory_store": store, "memory_reflect": reflect,
+    "memory_status": status, "memory_edit": edit,
 }  # fmt: skip
-"""All tools but `memory_reflect`, which mcp_server.py runs in a separate process."""

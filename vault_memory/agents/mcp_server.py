@@ -9,7 +9,6 @@ import logging
 import os
 import re
 import signal
-import subprocess
 import sys
 import traceback
 from collections.abc import Awaitable, Callable
@@ -42,9 +41,6 @@ log = logging.getLogger(__name__)
 NAME = "vault-memory"
 LAST_WRITE_SECONDS = 0.7
 """How long a running write may take after the client has gone; cutting it off never leaves a damaged note."""
-
-_WRITES = frozenset({"memory_store", "memory_edit"})
-
 
 _MARKDOWN = "text/markdown"
 
@@ -170,37 +166,20 @@ class McpServer:
                 raise UsageError(f"`{params.name:.80}` is not a tool.", f"There are {known}.")
             given = mcp_tools.checked(tool, params.arguments or {})
             structured: dict[str, Any] = {}
-            return _answer(await self._run_tool(tool.name, _name_agent(context), given, structured), structured)
+
+            def work() -> str:
+                from vault_memory.agents import mcp_answers
+
+                return mcp_answers.TOOLS[params.name](self._caller(context, structured), given)
+
+            pools = {"memory_store": self._slow, "memory_edit": self._slow, "memory_reflect": self._reflecting}
+            pool = pools.get(params.name, self._answers)
+            future = pool.submit(work)
+            if pool is self._slow:
+                self._written = future
+            return _answer(await asyncio.wrap_future(future), structured)
         except Exception as error:
             return _answer(_error_text(error, params.name), is_error=True)
-
-    async def _run_tool(self, name: str, agent: str, given: dict[str, Any], structured: dict[str, Any]) -> str:
-        """Return the text of a tool's answer; its structured content is put into `structured`."""
-        if name == "memory_reflect":
-            return await self._reflect(agent, bool(given.get("dry_run", False)))
-
-        def work() -> str:
-            from vault_memory.agents import mcp_answers
-
-            return mcp_answers.TOOLS[name](self._caller(agent)._replace(structured=structured), given)
-
-        if name not in _WRITES:
-            return await asyncio.wrap_future(self._answers.submit(work))
-        self._written = self._slow.submit(work)
-        return await asyncio.wrap_future(self._written)
-
-    async def _reflect(self, agent: str, dry_run: bool) -> str:
-        """Reflect in a separate process, which goes on if the call is cancelled: what it writes can be undone."""
-
-        def work() -> str:
-            from vault_memory.agents import mcp_answers
-
-            caller = self._caller(agent)
-            command = caller.vault.command("reflect", *(["--dry-run"] if dry_run else []))
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-            return mcp_answers.report_reflect(caller, json.loads(done.stdout or b"{}"))
-
-        return await asyncio.wrap_future(self._reflecting.submit(work))
 
     async def _read(self, context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
@@ -208,36 +187,40 @@ class McpServer:
         def work() -> str:
             from vault_memory.agents import mcp_answers
 
-            return mcp_answers.resource(self._caller(_name_agent(context)), uri)
+            return mcp_answers.resource(self._caller(context), uri)
 
         try:
             text = await asyncio.wrap_future(self._answers.submit(work))
-        except UsageError as error:
-            raise MCPError(types.INVALID_PARAMS, _error_text(error, "resource")) from error
         except Exception as error:
-            raise MCPError(types.INTERNAL_ERROR, _error_text(error, "resource")) from error
+            code = types.INVALID_PARAMS if isinstance(error, UsageError) else types.INTERNAL_ERROR
+            raise MCPError(code, _error_text(error, "resource")) from error
         contents = types.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=text)
         return types.ReadResourceResult(contents=[contents])
 
     # --- the threads ---------------------------------------------------------------------------------------------
 
-    def _caller(self, agent: str = "") -> "Caller":
+    def _caller(self, context: Context, structured: dict[str, Any] | None = None) -> "Caller":
         from vault_memory.agents.mcp_answers import Caller
+
+        return Caller(self._vault_session(), _name_agent(context), structured)
+
+    def _vault_session(self) -> "VaultSession":
         from vault_memory.agents.vault_session import VaultSession
 
         if self._session is None:
             self._session = VaultSession(self._vault, self._folder)
-        return Caller(self._session, agent)
+        return self._session
 
     def _warm_up(self) -> None:
+        """Load in advance, after the handshake, what the first question would wait for."""
+
+        def load() -> None:
+            with suppress(Exception):  # the next question will report what is wrong
+                self._vault_session().warm_up()
+
         if not self._is_warming:
             self._is_warming = True
-            self._answers.submit(self._load)
-
-    def _load(self) -> None:
-        """Load in advance, after the handshake, what the first question would wait for."""
-        with suppress(Exception):  # the next question will report what is wrong
-            self._caller().vault.warm_up()
+            self._answers.submit(load)
 
 
 def _always_answer(result: Result) -> Callable[[Context, types.PaginatedRequestParams | None], Awaitable[Result]]:
