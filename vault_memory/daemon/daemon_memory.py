@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import ConfigDict, create_model
 from pydantic_core import to_jsonable_python
 
 from vault_memory.capture.captured_proposals import OpenProposal
@@ -46,14 +46,11 @@ WAIT_SECONDS = 3600.0
 """How long a call may take; the slowest are a vault's first index and pages written by a model."""
 
 
-class _Envelope(BaseModel):
-    model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
-
-
 @functools.cache
 def _envelope(type_: Any) -> Any:  # noqa: ANN401 - any type that pydantic can read
     """Return a model whose only field, `value`, is of this type."""
-    return create_model("Envelope", __base__=_Envelope, value=(type_, ...))
+    config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
+    return create_model("Envelope", __config__=config, value=(type_, ...))
 
 
 def run(memory: Memory, name: str, arguments: Mapping[str, Any]) -> str:

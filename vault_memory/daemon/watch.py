@@ -259,23 +259,19 @@ class Watcher(events.FileSystemEventHandler):
         with self._marked:
             starts = self._starts
             # A mark still in flight for an earlier caller proves nothing about events since then.
-            if not self._wait_for_mark(until) or not self._mark():
+            if not self._wait_for_mark(until):
                 return False
+            ours = self._root / MARK
+            folder = ours if ours.is_dir() and not ours.is_symlink() else self._root
+            try:
+                os.chmod(folder, stat.S_IMODE(os.stat(folder).st_mode))
+            except OSError:
+                return False
+            self._mark_is_out = True  # in time: it can be met only once this thread waits
             return self._wait_for_mark(until) and starts == self._starts
 
     def _wait_for_mark(self, until: float) -> bool:
         return self._marked.wait_for(lambda: not self._mark_is_out, max(until - time.monotonic(), 0.0))
-
-    def _mark(self) -> bool:
-        """Cause the event; call with the lock held."""
-        ours = self._root / MARK
-        folder = ours if ours.is_dir() and not ours.is_symlink() else self._root
-        try:
-            self._mark_is_out = True
-            os.chmod(folder, stat.S_IMODE(os.stat(folder).st_mode))
-        except OSError:
-            self._mark_is_out = False
-        return self._mark_is_out
 
     def check(self) -> None:
         """Check that everything is still being watched, and restart watching if not."""
@@ -292,7 +288,8 @@ class Watcher(events.FileSystemEventHandler):
     def _find_trouble(self) -> Trouble | None:
         """Return why changes may be missed, judging by the kinds of file systems and the kernel's count of watches."""
         silent = locations.silent_mounts(self._root)
-        readable, watches = _count_folders(self._root), _watches()
+        # Hidden folders count, since all are watched; os.walk leaves out what cannot be read.
+        readable, watches = sum(1 for _ in os.walk(self._root)), _watches()
         self._circumstances = (silent, readable, *map(_read_number, (WATCHES, INSTANCES)))
         if silent:
             return Trouble(
@@ -351,22 +348,11 @@ def _watches() -> int | None:
         return None
     count = 0
     try:
-        with os.scandir("/proc/self/fdinfo") as entries:
-            for entry in entries:
-                with contextlib.suppress(OSError), open(entry.path, "rb") as file:
-                    count += sum(line.startswith(b"inotify wd:") for line in file)
+        for descriptor in os.listdir("/proc/self/fdinfo"):
+            with contextlib.suppress(OSError), open(f"/proc/self/fdinfo/{descriptor}", "rb") as file:
+                count += sum(line.startswith(b"inotify wd:") for line in file)
     except OSError:
         return None
-    return count
-
-
-def _count_folders(root: Path) -> int:
-    """Count the readable folders, including hidden ones, since all of them are watched."""
-    count, waiting = 0, [str(root)]
-    while waiting:
-        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
-            waiting += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
-            count += 1
     return count
 
 

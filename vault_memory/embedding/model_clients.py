@@ -8,6 +8,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from typing import Any, ClassVar, TypeVar
 
@@ -54,11 +55,11 @@ def retry(
     ask: Callable[[], T], sleep: Callable[[float], None] = time.sleep, left: Callable[[], float] | None = None
 ) -> T:
     """Call `ask`, with retries while the server is busy, unless a delay would exceed the seconds `left`."""
-    for wait in RETRY_SECONDS:
+    for delay in RETRY_SECONDS:
         try:
             return ask()
         except RemoteError as error:
-            pause = max(wait, error.wait_seconds)
+            pause = max(delay, error.wait_seconds)
             if error.kind != "busy" or (left is not None and pause >= left()):
                 raise
         sleep(pause)
@@ -70,23 +71,18 @@ def within(seconds: float, call: Callable[[], T], what: str) -> T:
 
     A client's own timeouts bound each read, so a slow name lookup or a trickling response escapes them.
     """
-    results: list[T] = []
-    raised: list[BaseException] = []
+    future: Future[T] = Future()
 
     def run() -> None:
         try:
-            results.append(call())
+            future.set_result(call())
         except BaseException as error:  # raised in the waiting thread
-            raised.append(error)
+            future.set_exception(error)
 
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if raised:
-        raise raised[0]
-    if not results:
+    threading.Thread(target=run, daemon=True).start()
+    if not wait([future], seconds).done:
         raise RemoteError(f"{what} in {seconds:g} s", _MORE_TIME)
-    return results[0]
+    return future.result()
 
 
 class CoolDown:
@@ -227,8 +223,8 @@ class ModelServer:
             raise error("cannot be reached", self._if_away) from None
         except httpx.HTTPStatusError as failed:
             asked_for = failed.response.headers.get("retry-after", "")
-            wait = min(float(asked_for), LONGEST_RETRY_SECONDS) if re.fullmatch(r"\d+(\.\d+)?", asked_for) else 0.0
-            raise self._refused(failed.response.status_code, failed.response.text, wait) from None
+            delay = min(float(asked_for), LONGEST_RETRY_SECONDS) if re.fullmatch(r"\d+(\.\d+)?", asked_for) else 0.0
+            raise self._refused(failed.response.status_code, failed.response.text, delay) from None
         except httpx.TransportError as failed:
             said = self.plain(failed) or type(failed).__name__
             raise error(f"broke off the connection ({said})", self._if_away, "busy") from None
