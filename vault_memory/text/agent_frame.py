@@ -49,20 +49,9 @@ def _disguised(name: str) -> str:
 
 
 _FORGED = re.compile(rf"<(?=[^\w<]*+(?:\w{{1,20}}[ ]*+:[^\w<]*+)?(?:{_disguised(NAME)}|{_disguised(AROUND)}))")
-_ESCAPES: Mapping[str, str] = {"<": "&lt;", ">": "&gt;", '"': '(?:"|&quot;|&#34;)', "'": "(?:'|&apos;|&#0?39;|&#x27;)"}
-
-
-def _as_html(text: str) -> str:
-    return "".join(_ESCAPES.get(char) or re.escape(char) for char in text)
-
-
-_FRAMED = re.compile(
-    "|".join(
-        rf"{opening}.*?(?:{closing}|\Z)"
-        for opening, closing in (map(re.escape, (OPENING, CLOSING)), map(_as_html, (OPENING, CLOSING)))
-    ),
-    re.DOTALL,
-)
+_AS_HTML = str.maketrans({"<": "&lt;", ">": "&gt;", '"': '(?:"|&quot;|&#34;)', "'": "(?:'|&apos;|&#0?39;|&#x27;)"})
+_FRAME = rf"{re.escape(OPENING)}.*?(?:{re.escape(CLOSING)}|\Z)"
+_FRAMED = re.compile(f"{_FRAME}|{_FRAME.translate(_AS_HTML)}", re.DOTALL)
 _IN_JSON = OPENING.replace('"', r'\\++"')
 _ESCAPED = re.compile(
     rf'{_IN_JSON}(?:(?:(?!{_IN_JSON})(?:[^"\n\\]|\\.))*?<\\?/{NAME}>'
@@ -97,11 +86,7 @@ def stripped(text: str) -> str:
 
     A truncated frame takes everything after it along. A tag without the notice stays: it may be a person's own words.
     """
-    return _without_json(_FRAMED.sub("\n", _ESCAPED.sub(" ", text)))
-
-
-def _without_json(text: str) -> str:
-    kept, at = list[str](), 0
+    text, kept, at = _FRAMED.sub("\n", _ESCAPED.sub(" ", text)), list[str](), 0
     while match := _JSON.search(text, at):
         kept += [text[at : match.start()], "\n"]
         try:

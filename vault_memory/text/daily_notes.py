@@ -5,11 +5,10 @@ month names are read in English only, weekday names in any language.
 """
 
 import re
-from contextlib import suppress
 from datetime import date, datetime
 from functools import lru_cache
 
-from vault_memory.text.calendar_days import MONTH_NAMES, MONTHS, WEEKDAY_NAMES
+from vault_memory.text.calendar_days import MONTH_NAMES, MONTHS, WEEKDAY_NAMES, day_of
 
 _MOMENT = (
     r"\[([^\]]*)\]|(YYYY|gggg|GGGG|MMMM|DDDD|dddd|MMM|DDD|ddd|YY|gg|GG|MM|Mo|DD|Do|dd|ww|wo|WW|Wo|HH|hh"
@@ -32,10 +31,6 @@ _SAYS = {
 }
 
 
-_Names = tuple[int, re.Pattern[str], tuple[str, ...]]
-"""A compiled format: how many path components it covers, its pattern, and what each group means."""
-
-
 def name_day(stem: str, moment_format: str = "YYYY-MM-DD") -> date | None:
     """The day named by a note's path without its suffix; text after the date is allowed ("2026-01-05 Monday").
 
@@ -54,15 +49,12 @@ def name_day(stem: str, moment_format: str = "YYYY-MM-DD") -> date | None:
         days.append((year, month, number["day"]))
     if iso := re.match(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])", parts[-1]):
         days.append((int(iso[1]), int(iso[2]), int(iso[3])))
-    for numbers in days:
-        with suppress(ValueError):
-            return date(*numbers)
-    return None
+    return next(filter(None, (day_of(*numbers) for numbers in days)), None)
 
 
 @lru_cache(maxsize=16)
-def _names(moment_format: str) -> _Names | None:
-    """The format compiled for the fewest trailing components that name a full day, or None if it names none."""
+def _names(moment_format: str) -> tuple[int, re.Pattern[str], tuple[str, ...]] | None:
+    """The fewest trailing path components that name a full day, their pattern, and what each of its groups means."""
     parts = moment_format.strip("/").split("/")
     for count in range(1, len(parts) + 1):
         pattern, says = "", list[str]()
@@ -87,12 +79,6 @@ def note_path(day: date, folder: str, moment_format: str) -> str:
 
 def format_day(when: datetime, moment_format: str) -> str:
     """Format a day and time with a moment.js format, in English; unknown tokens stay as they are."""
-    return "".join(
-        literal or other or _written(token, when) for literal, token, other in re.findall(_MOMENT, moment_format, re.S)
-    )
-
-
-def _written(token: str, when: datetime) -> str:
     week = when.isocalendar()
     month, weekday = MONTH_NAMES[when.month - 1], WEEKDAY_NAMES[when.weekday()]
     values = {
@@ -103,7 +89,8 @@ def _written(token: str, when: datetime) -> str:
         "WW": f"{week.week:02}", "W": str(week.week), "ww": f"{week.week:02}", "w": str(week.week),
         "HH": f"{when.hour:02}", "H": str(when.hour), "mm": f"{when.minute:02}", "ss": f"{when.second:02}",
     }  # fmt: skip
-    return values.get(token, token)
+    parts = re.findall(_MOMENT, moment_format, re.S)
+    return "".join(literal or other or values.get(token, token) for literal, token, other in parts)
 
 
 def ordinal(day: int) -> str:

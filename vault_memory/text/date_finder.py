@@ -6,12 +6,11 @@ wrong window hides the right answer, a missed one only fails to help.
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import date, datetime
+from datetime import date
 from typing import NamedTuple
 
 from vault_memory.text.calendar_days import (
     MONTH_NAMES,
-    MONTHS,
     WEEKDAY_NAMES,
     Span,
     day_of,
@@ -156,22 +155,17 @@ def find_window(question: str, today: date) -> Window | None:
 def ambiguous(question: str) -> tuple[str, list[date]] | None:
     """The first numeric date that may mean two days ("5/9/2026"), with both days, or None."""
     for match in re.finditer(_AMBIGUOUS, question):
-        days = [
-            day for part in readings(match[0]) if part.year and (day := day_of(part.year, part.month, part.day or 1))
-        ]
-        if len(days) > 1:
+        if len(days := readings(match[0])) > 1:
             return match[0], days
     return None
 
 
 def spelled(span: Span) -> tuple[list[str], list[str]]:
     """How notes spell a day, a month or a year; the second list has the ambiguous forms: no year, or just a number."""
-    (year, month, day), name = span.start.timetuple()[:3], list(MONTHS)[span.start.month - 1]
+    (year, month, day), name = span.start.timetuple()[:3], MONTH_NAMES[span.start.month - 1].lower()
     if span.start == span.end:
-        days = (str(day), f"{day}{ordinal(day)}")
-        names = [f"{n} {m}" for n in days for m in (name, name[:3])] + [
-            f"{m} {n}" for n in days for m in (name, name[:3])
-        ]
+        pairs = [(n, m) for n in (str(day), f"{day}{ordinal(day)}") for m in (name, name[:3])]
+        names = [f"{n} {m}" for n, m in pairs] + [f"{m} {n}" for n, m in pairs]
         return [*names, span.start.isoformat(), f"{day:02}.{month:02}.{year:04}", f"{day}.{month}.{year:04}"], []
     if span == unit_of(span.start, "month"):
         return [f"{name} {year}", f"{name[:3]} {year}"], [name] if name not in VERBS else []
@@ -193,11 +187,10 @@ def occurred(text: str, mentioned: date | None) -> Span | None:
 
 def days_alone(text: str, mentioned: date | None) -> Span | None:
     """The days of a text that is nothing but a date; relative words are resolved against `mentioned`. Else None."""
-    tokens = Tokens(text)
-    found = read(tokens, 0, mentioned or date.min)
-    if found is None or tokens[found.stop].kind != "end" or not (mentioned or _tied(found)):
-        return None
-    return settle(found, mentioned or date.min, NEAR)
+    tokens, anchor = Tokens(text), mentioned or date.min
+    found = read(tokens, 0, anchor)
+    is_alone = found and tokens[found.stop].kind == "end" and (mentioned or _tied(found))
+    return settle(found, anchor, NEAR) if found and is_alone else None
 
 
 def without_days(text: str) -> str:
@@ -211,16 +204,10 @@ def without_days(text: str) -> str:
 
 def property_day(value: object) -> date | None:
     """The day of a frontmatter `date` or `created`, as written: no time zone is applied."""
-    if isinstance(value, datetime):
-        return value.date()
-    if isinstance(value, date):
-        return value
-    if not isinstance(value, str):
-        return None
-    found = read(Tokens(value.strip().removeprefix("[[")), 0, date.min)
-    if found is None or not _tied(found):
-        return None
-    span = settle(found, date.min, "near")
+    if isinstance(value, date):  # or a datetime
+        return date(value.year, value.month, value.day)
+    found = read(Tokens(value.strip().removeprefix("[[")), 0, date.min) if isinstance(value, str) else None
+    span = settle(found, date.min, NEAR) if found and _tied(found) else None
     return span.start if span and span.start == span.end else None
 
 
@@ -249,46 +236,45 @@ def _moved(found: DateExpression, today: date, mode: str) -> DateExpression:
     if found.sort == "weekday":
         first = Span(plus(first.start, 7), plus(first.end, 7))
     elif found.sort == "ordinal":
-        months = (shift(unit_of(today, "month").start, "month", count) for count in range(1, 3))
+        months = (shift(unit_of(today, "month").start, "month", count) for count in (1, 2))
         days = (day_of(month.year, month.month, first.start.day) for month in months)
-        day = next((day for day in days if day), first.start)
-        first = Span(day, day)
+        first = next((Span(day, day) for day in days if day), first)
     return found._replace(first=first)
 
 
 def _dated(tokens: Tokens, anchor: date, today: date | None) -> Iterator[tuple[DateExpression, _Lead]]:
     at = 0
     while tokens[at].kind != "end":
-        first = read(tokens, at, anchor)
+        first, stop = read(tokens, at, anchor), at + 1
         if first is not None:
             lead = _lead(tokens, at)
             found = ranged(tokens, first, anchor, lead.word)
             # Recurring days and names ("every last Friday", "Black Friday") are skipped entirely.
-            refused = tokens[at - 1].word in ("every", "each", "black", "good")
-            if refused or _is_date(tokens, at, found, lead, today):
-                if not refused:
-                    yield found, lead
-                at = found.stop
-                continue
-        at += 1
+            if tokens[at - 1].word in ("every", "each", "black", "good"):
+                stop = found.stop
+            elif _is_date(tokens, at, found, lead, today):
+                yield found, lead
+                stop = found.stop
+        at = stop
 
 
 def _lead(tokens: Tokens, at: int) -> _Lead:
     """The preposition before token `at`, looking past articles and "the end of"."""
     before = _skip_back(tokens, at - 1)
-    if before < 0 or tokens[before].word not in _PREPOSITIONS:
+    word, part = tokens[before].word, tokens[before - 1].word
+    if word not in _PREPOSITIONS:
         return _Lead("", at, False)
-    word, part = tokens[before].word, tokens[before - 1].word if before else ""
     if word != "of" or part not in ("week", "end", "start", "beginning", "middle", "month"):
         return _Lead(word, before, False)
     outer = _skip_back(tokens, before - 2)
-    if outer >= 0 and tokens[outer].word in _PREPOSITIONS:
+    if tokens[outer].word in _PREPOSITIONS:
         return _Lead(tokens[outer].word, outer, part == "week")
     return _Lead("in", before - 1, part == "week")
 
 
 def _skip_back(tokens: Tokens, at: int) -> int:
-    while at >= 0 and (tokens[at].word in ("the", "early", "mid", "late") or tokens[at - 1].word == "mid"):
+    """The token at or before `at` that is no article; before the first one are the end tokens."""
+    while tokens[at].word in ("the", "early", "mid", "late") or tokens[at - 1].word == "mid":
         at -= 1
     return at
 
@@ -310,12 +296,13 @@ def _is_date(tokens: Tokens, at: int, found: DateExpression, lead: _Lead, today:
             is_somebody = tokens[at].word in NAMES and led in ("of", "from", "by", "for")
             return led in (_FACT_LEADS if is_fact else _PREPOSITIONS) and not is_somebody
         case "year":
-            last = found.second or found.first
             if today is None:
                 return led in _FACT_LEADS and not _counts_something(tokens, at, found.stop, led)
-            if not isinstance(last, CalendarPart) or last.year is None or last.year > today.year + 1:
+            last = found.second or found.first
+            year = last.year if isinstance(last, CalendarPart) else None
+            if year is None or year > today.year + 1:
                 return False
-            return led in _YEAR_LEADS or (led != "" and last.year % 100 != 0)
+            return led in _YEAR_LEADS or (led != "" and year % 100 != 0)
         case "season":
             return tokens[at].word in ("summer", "autumn", "winter") and led in ("in", "during", "throughout")
         # The rest count in questions only.

@@ -94,21 +94,16 @@ class Tokens(list[Token]):
     """The tokens of a text, followed by enough end tokens for look-ahead; `signs` has one character per token."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(map(_token, re.finditer(_TOKEN, text)))
-        self.signs = "".join(map(sign_of, self)) + "$" * 10
+        for match in re.finditer(_TOKEN, text):
+            word = match[0].lower()
+            if word[-2:] in ("'s", "’s") and word[0].isalpha():
+                word = word[:-2]
+            self.append(Token(match.lastgroup or "", word, match.start(), match.end(), match[0]))
+        self.signs = "".join(map(_sign, self)) + "$" * 10
         self += [Token("end", "", 0, 0, "")] * 10
 
 
-def _token(match: re.Match[str]) -> Token:
-    raw = match[0]
-    word = raw.lower()
-    if word[-2:] in ("'s", "’s") and word[0].isalpha():
-        word = word[:-2]
-    return Token(match.lastgroup or "", word, match.start(), match.end(), raw)
-
-
-def sign_of(token: Token) -> str:
-    """The sign of a token in the grammar."""
+def _sign(token: Token) -> str:
     if token.kind != "num":
         return {"iso": "I", "numeric": "#", "dash": "-"}.get(token.kind) or _SIGNS.get(token.word, "x")
     if re.fullmatch("(?:19|20)[0-9]{2}", token.word):
@@ -141,19 +136,14 @@ def parse_t(text: str) -> Span | None:
     return Span(first.start, last.end) if first and last and first.start <= last.end else None
 
 
-def readings(text: str) -> list[CalendarPart]:
+def readings(text: str) -> list[date]:
     """The days a numeric date may mean: with dots the day comes first, with slashes or dashes the day or the month."""
-    numbers = [int(number) for number in re.split("[./-]", text) if number.isdecimal()]
-    if len(numbers) != 3:
-        return []
-    first, second, year = numbers
+    first, second, third = map(int, re.split("[./-]", text))
     if first > 999:
-        found = {CalendarPart(first, second, 1, year)}
-    elif "." in text:
-        found = {CalendarPart(year, second, 1, first)}
+        found = {day_of(first, second, third)}
     else:
-        found = {CalendarPart(year, second, 1, first), CalendarPart(year, first, 1, second)}
-    return sorted(part for part in found if part.year and days_of(part, part.year))
+        found = {day_of(third, second, first), None if "." in text else day_of(third, first, second)}
+    return sorted(filter(None, found))
 
 
 def _iso(text: str) -> Span | None:
@@ -229,6 +219,11 @@ class _FormMatch(NamedTuple):
     def span(self, start: date, end: date | None = None, sort: str = "relative") -> DateExpression:
         return DateExpression(Span(start, end or start), self.stop, sort)
 
+    def shifted(self, move: int) -> date:
+        """The anchor moved by the count and unit of "two weeks", `move` times."""
+        word = self.named["count"].word
+        return shift(self.anchor, UNITS[self.named["unit"].word], move * (_COUNTS.get(word) or int(word)))
+
 
 # --- a reader for each form ------------------------------------------------------------------------------------------
 
@@ -241,7 +236,7 @@ def _iso_day(form: _FormMatch) -> DateExpression | None:
 
 
 def _day_in_numbers(form: _FormMatch) -> DateExpression | None:
-    days = readings(form.tokens[form.at].word)
+    days = [CalendarPart(day.year, day.month, 1, day.day) for day in readings(form.tokens[form.at].word)]
     return DateExpression(days[0], form.stop) if len(days) == 1 else None
 
 
@@ -271,16 +266,9 @@ def _calendar(form: _FormMatch) -> DateExpression | None:
 
 def _ago(form: _FormMatch) -> DateExpression:
     """The day that long ago, widened by the tolerance of its unit, and never past the anchor."""
-    count, unit = counted(form.named)
-    day = shift(form.anchor, unit, -count)
-    slack = _SLACK[unit] or (2 if form.named["count"].word == "few" else 0)
+    day = form.shifted(-1)
+    slack = _SLACK[UNITS[form.named["unit"].word]] or (2 if form.named["count"].word == "few" else 0)
     return form.span(plus(day, -slack), min(plus(day, slack), form.anchor))
-
-
-def counted(named: dict[str, Token]) -> tuple[int, str]:
-    """The count and the unit of "two weeks"."""
-    word = named["count"].word
-    return _COUNTS.get(word) or int(word), UNITS[named["unit"].word]
 
 
 def _ordinal(form: _FormMatch) -> DateExpression | None:
@@ -325,7 +313,7 @@ def _relative_period(form: _FormMatch) -> DateExpression | None:
     unit = UNITS[named["unit"].word] if "unit" in named else "week"
     this, is_name = unit_of(shift(anchor, unit, move), unit), True
     if "count" in named:
-        other = shift(anchor, unit, counted(named)[0] * move)
+        other = form.shifted(move)
         return form.span(min(other, anchor), max(other, anchor), "vague") if move else None
     if turn == "past" and "unit" in named:
         this, move = Span(shift(anchor, unit, -1), anchor), 0
@@ -359,7 +347,7 @@ def _relative_month(form: _FormMatch) -> DateExpression | None:
 
 # --- all forms -------------------------------------------------------------------------------------------------------
 
-COUNTED = "(?:a(?=F))?(?P<count>[aCFDN])f?(?P<unit>[Uu])"
+_COUNTED = "(?:a(?=F))?(?P<count>[aCFDN])f?(?P<unit>[Uu])"
 """A count of units: two weeks, a couple of days."""
 
 _IN_YEAR = "(?:[,f]?(?P<year>Y))?"
@@ -370,7 +358,7 @@ _FORMS: tuple[tuple[str, str, Callable[[_FormMatch], DateExpression | None]], ..
     ("I", "I", _iso_day),
     ("#", "#", _day_in_numbers),  # 5.9.2026, 25/9/2026
     ("Y", "(?P<year>Y)", _calendar),
-    ("aCFDN", f"{COUNTED}g", _ago),
+    ("aCFDN", f"{_COUNTED}g", _ago),
     ("DO", rf"(?P<day>[DO])(?P<dot>\.)?f?(?P<month>[Mm]){_IN_YEAR}", _calendar),  # 27 November, the 27th of Nov
     ("DO", f"(?P<day>[DO])(?:[->]|(?<=B[DO])&)(?P<last>[DO])f?(?P<month>[Mm]){_IN_YEAR}", _calendar),  # 3-10 Nov
     ("O", "(?P<day>O)", _ordinal),
@@ -381,7 +369,7 @@ _FORMS: tuple[tuple[str, str, Callable[[_FormMatch], DateExpression | None]], ..
     ("W", f"(?P<weekday>W)(?:,?{_TURN}(?P<unit>U))?", _weekday),
     ("AU", "(?P<day>Ub)?(?P<away>A)", _day_away),
     ("T", f"{_TURN}(?:(?P<unit>U)|(?P<weekend>E)|(?P<time>S)|(?P<weekday>W))(?!f)", _relative_period),
-    ("T", f"{_TURN}(?!a){COUNTED}", _relative_period),
+    ("T", f"{_TURN}(?!a){_COUNTED}", _relative_period),
     ("T", f"{_TURN}(?=[MmQ][^f])", _relative_month),
 )
 """(Signs a form may begin with, its pattern over signs, its reader); the first form that yields an expression wins."""

@@ -29,11 +29,8 @@ def clean(text: str) -> str:
 
 def cells(text: str) -> int:
     """The width of a text in terminal cells: East Asian wide characters and emoji take two."""
-    taken = 0
-    for character in text:
-        if not unicodedata.combining(character) and unicodedata.category(character) not in ("Cf", "Mn", "Me"):
-            taken += 2 if unicodedata.east_asian_width(character) in "WF" else 1
-    return taken
+    shown = (c for c in text if not unicodedata.combining(c) and unicodedata.category(c) not in ("Cf", "Mn", "Me"))
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in shown)
 
 
 def cut(text: str, width: int) -> str:

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import pairwise
 
 _OTHER_STOP_WORDS = frozenset(
     # Russian, Arabic, Hindi, Korean, Greek, Hebrew
@@ -101,9 +102,8 @@ def starts_no_cluster(text: str, at: int) -> bool:
     if not 0 < at < len(text) or text[at].isascii():
         return False
     code = ord(text[at])
-    if unicodedata.category(text[at])[0] == "M" or code in (0x0E33, 0x0EB3, 0x200D) or 0x1F3FB <= code <= 0x1F3FF:
-        return True
-    return text[at - 1] == "\u200d"
+    is_mark = unicodedata.category(text[at])[0] == "M" or code in (0x0E33, 0x0EB3, 0x200D)
+    return is_mark or 0x1F3FB <= code <= 0x1F3FF or text[at - 1] == "\u200d"
 
 
 def _stemmed(match: re.Match[str]) -> str:
@@ -199,7 +199,8 @@ def index_text(text: str, with_bases: bool = True) -> str:
     if "+" in text or "#" in text or not text.isascii():
         extra += [_spelled(match[0]) for match in _SYMBOLS.finditer(text)]
     if not text.isascii():
-        text = RUN.sub(lambda match: f" {' '.join(pairs(_CLUSTER.findall(match[0])))} ", folded(text))
+        # The last character stands alone after the pairs, so that each character begins a term.
+        text = RUN.sub(lambda m: f" {' '.join(_pairs([*_CLUSTER.findall(m[0]), '']))} ", folded(text))
     return f"{text} {' '.join(extra)}" if extra else text
 
 
@@ -241,13 +242,6 @@ def is_machine_text(line: str) -> bool:
     return 2 * sum(len(run) for run in _UNSPACED.findall(line) if "{" in run) > len(line)
 
 
-def pairs(run: Sequence[str]) -> Iterator[str]:
-    """Yield overlapping pairs of a run of characters, then its last character, so that each character begins a term."""
-    for i in range(len(run) - 1):
-        yield run[i] + run[i + 1]
-    yield run[-1]
-
-
 def match_terms(word: str) -> list[str]:
     """The FTS5 MATCH phrases for one word of a question, safely quoted; [] for bare punctuation.
 
@@ -280,7 +274,7 @@ def _run_terms(run: str) -> Iterator[str]:
     idle, particle = _asking()
     for part in [run] if _HANGUL.fullmatch(run) else [part for part in idle.split(run) if part] or [run]:
         clusters = _CLUSTER.findall(particle.sub("", part) if _HANGUL.fullmatch(part) else part)
-        yield from (f'"{pair}"' for pair in list(pairs(clusters))[:-1])
+        yield from (f'"{pair}"' for pair in _pairs(clusters))
         if len(clusters) == 1:
             yield f'"{clusters[0]}"*'
 
@@ -288,8 +282,12 @@ def _run_terms(run: str) -> Iterator[str]:
 def quoted(text: str) -> str:
     """`text` as one quoted FTS5 phrase, rewritten as in the index; none of its characters acts as an operator."""
     if not text.isascii():
-        text = RUN.sub(lambda m: f" {' '.join(list(pairs(_CLUSTER.findall(m[0])))[:-1]) or m[0]} ", folded(text))
+        text = RUN.sub(lambda m: f" {' '.join(_pairs(_CLUSTER.findall(m[0]))) or m[0]} ", folded(text))
     return f'"{text.translate(_QUOTES).strip()}"'
+
+
+def _pairs(run: Sequence[str]) -> Iterator[str]:
+    return map("".join, pairwise(run))
 
 
 def _spelled(symbol: str) -> str:

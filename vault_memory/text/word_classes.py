@@ -218,9 +218,8 @@ LANGUAGES: Mapping[str, Language] = {
     ),
 }
 
-WORD = re.compile(r"\b[cdjlmnst]['’]|[^\W_]+(?:['’.@/:-][^\W_]+)*|--?\w+", re.IGNORECASE)
+_WORD = re.compile(r"\b[cdjlmnst]['’]|[^\W_]+(?:['’.@/:-][^\W_]+)*|--?\w+", re.IGNORECASE)
 """A word: parts joined by an apostrophe, a dot or a hyphen are one, but elided articles (`l'`, `d'`) stand alone."""
-
 
 _RUN = re.compile(r"\w+")
 
@@ -230,7 +229,7 @@ class Grammar:
 
     def __init__(self, language: Language) -> None:
         self.classes: Mapping[str, frozenset[str]] = {
-            name: frozenset(text.split()) for name, text in language._asdict().items() if name not in _PATTERNS
+            name: frozenset(text.split()) for name, text in language._asdict().items()
         }
         self.common = frozenset().union(*(self.classes[name] for name in _COMMON))
         self.openers = frozenset().union(*(self.classes[name] for name in _OPENERS))
@@ -242,7 +241,6 @@ class Grammar:
         return any(not self.classes[name].isdisjoint(words) for name in names.split())
 
 
-_PATTERNS = frozenset(("third", "past", "unreal"))
 _OPENERS = ("determiners", "pronouns", "prepositions", "always", "every", "denying", "reasons", "questions", "mine")
 _COMMON = (*_OPENERS, "verbs", "ours", "yours", "pointing", "duty", "wishes", "changes")
 
@@ -250,7 +248,6 @@ _CLOSED = (
     *("determiners", "pronouns", "prepositions", "verbs", "ours", "mine", "yours", "pointing", "denying", "reasons"),
     *("questions", "interrogatives", "idle"),
 )
-_ASKING = ("interrogatives",)
 
 LEAST_IDLE = 2
 """Function words, interrogatives counted twice, needed to identify a question's language: "car" alone is not French."""
@@ -293,9 +290,8 @@ def _closed(language: str, names: Sequence[str] = _CLOSED) -> frozenset[str]:
 def idle_words(text: str) -> frozenset[str]:
     """The folded function words of a text's dominant language; empty for English, where they are stop words."""
     words = _RUN.findall(folded(text.lower()))
-    counts = {
-        name: sum((word in _closed(name)) + (word in _closed(name, _ASKING)) for word in words) for name in LANGUAGES
-    }
+    asking = ("interrogatives",)
+    counts = {name: sum((w in _closed(name)) + (w in _closed(name, asking)) for w in words) for name in LANGUAGES}
     most = max(counts, key=lambda name: counts[name])
     return _closed(most) if most != "en" and counts[most] >= LEAST_IDLE else frozenset()
 
@@ -307,7 +303,7 @@ def joined(lines: str) -> str:
 
 def words_of(text: str) -> list[str]:
     """The words of a text in lower case."""
-    return [word.replace("’", "'").lower() for word in WORD.findall(text)]
+    return [lowered(word) for word in _WORD.findall(text)]
 
 
 def lowered(text: str) -> str:
