@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from vault_memory.markdown import facts
-from vault_memory.markdown.links import block_id
+from vault_memory.markdown.links import ITEM, block_id
 from vault_memory.markdown.note import BLANK, HEADING, SPEAKER, TEXT, Note, speaker
 from vault_memory.text import date_finder
 from vault_memory.text.calendar_days import Span
@@ -33,7 +33,6 @@ MAX_LINES = 5_000
 LEAST_WORDS = 6
 """An utterance of fewer words says nothing by itself."""
 
-_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 _SENTENCE = re.compile(r"(?<=[.!?…。！？؟])[\"'»”’)\]*_]*\s+|(?<=[。！？])")
 _QUESTION = re.compile(r"[?？؟][\"'»”’)\]*_]*$")
 _QUESTION_MARKS = frozenset("?？؟")
@@ -61,12 +60,8 @@ def utterances(note: Note, day: date | None) -> Iterator[Utterance]:
     for number, name, text in _turns(note, names):
         said = _statements(text, names - {name.casefold()})
         if said and name.casefold() not in MODELS:
-            yield Utterance(
-                number,
-                said,
-                None if name.casefold() in _SELF else name,
-                date_finder.occurred(_LINK.sub(" ", said), day),
-            )
+            occurred = date_finder.occurred(_LINK.sub(" ", said), day)
+            yield Utterance(number, said, None if name.casefold() in _SELF else name, occurred)
 
 
 def speakers(note: Note) -> frozenset[str]:
@@ -80,7 +75,7 @@ def speakers(note: Note) -> frozenset[str]:
     lines, has_question = 0, False
     for number, line in _lines(note):
         name = speaker(line) if number else ""
-        lines += bool(name) or _ITEM.match(line) is not None
+        lines += bool(name) or ITEM.match(line) is not None
         labels += [name] if len(name) > 1 else []
         has_question = has_question or (bool(name) and not _QUESTION_MARKS.isdisjoint(line))
     often = {name for name, count in Counter(labels).items() if count >= LEAST_TURNS_EACH}
@@ -109,7 +104,7 @@ def _turns(note: Note, names: Collection[str]) -> Iterator[tuple[int, str, str]]
         match = SPEAKER.match(line) if number else None
         if match and match["name"].casefold() in names:
             current = match["name"]
-        elif not number or (_ITEM.match(line) and not line[0].isspace()):
+        elif not number or (ITEM.match(line) and not line[0].isspace()):
             current = ""
         if current:
             yield number, current, line[match.end() if match else 0 :].strip()

@@ -78,13 +78,11 @@ def _first_words(text: str, most: int, count: Callable[[str], int]) -> str:
     """The first words that fit into `most` tokens, at least one, without cutting through a link or code."""
     words = text.split(" ")
     kept = max(1, bisect_right(range(1, len(words) + 1), most, key=lambda n: count(" ".join(words[:n]))))
-    while kept > 1 and _is_open(" ".join(words[:kept])):
+    text = " ".join(words[:kept])
+    while kept > 1 and (text.count("[[") > text.count("]]") or text.count("`") % 2):
         kept -= 1
-    return " ".join(words[:kept]).rstrip(",:;–—-( ")
-
-
-def _is_open(text: str) -> bool:
-    return text.count("[[") > text.count("]]") or text.count("`") % 2 == 1
+        text = " ".join(words[:kept])
+    return text.rstrip(",:;–—-( ")
 
 
 def one_line(text: str) -> str:
@@ -147,9 +145,8 @@ class NameIndex:
 
     def slugs(self, text: str, canonical: Callable[[str], str]) -> list[str]:
         """The entities mentioned or named in a text, each once; a name shared by two counts for neither."""
-        plain = readable(text, lambda _: False)
-        found = [canonical(name) for name in entities.mentions(text)]
-        return list(dict.fromkeys((*found, *self.named(plain))))
+        mentioned = map(canonical, entities.mentions(text))
+        return list(dict.fromkeys((*mentioned, *self.named(readable(text, lambda _: False)))))
 
     def named(self, text: str) -> Iterator[str]:
         """Yield the entities named in a text, in order; a name shared by two counts for neither."""

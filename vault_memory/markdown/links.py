@@ -28,7 +28,7 @@ _WIKILINK = re.compile(r"\[\[([^\[\]|#]*)(#[^\[\]|]*)?(?:\|[^\[\]]*)?\]\]")
 _MDLINK = re.compile(r"\]\((?!\w+:)([^()\s]+?\.md)(#[^()\s]*)?\)")
 _TAG = re.compile(r"(?<![^\s(,;])#([\w/-]*[^\W\d][\w/-]*)")
 _ONLY_TAGS = re.compile(r"\s*(?:#[\w/-]+[\s,]*)+$")
-_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
+ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 _BLOCK_ID = re.compile(r"(?:^|\s)\^([A-Za-z0-9-]+)[ \t]*$")
 
 
@@ -98,17 +98,14 @@ def _block(lines: Sequence[str], last: int) -> tuple[int, int]:
     first, is_alone = last, lines[last - 1].lstrip().startswith("^")
     while is_alone and first > 1 and not lines[first - 2].strip():
         first -= 1
-    while first > 1 and _goes_on(lines[first - 2]) and (is_alone or not _ITEM.match(lines[first - 1])):
+    while first > 1 and lines[first - 2].strip() and not lines[first - 2].startswith("#"):
+        if not is_alone and ITEM.match(lines[first - 1]):
+            break
         first -= 1
-    if not is_alone and _ITEM.match(lines[first - 1]):
-        indent = _indent(lines[first - 1])
-        while last < len(lines) and lines[last].strip() and _indent(lines[last]) > indent:
+    if not is_alone and ITEM.match(lines[first - 1]):
+        while last < len(lines) and lines[last].strip() and _indent(lines[last]) > _indent(lines[first - 1]):
             last += 1
     return first, last
-
-
-def _goes_on(line: str) -> bool:
-    return bool(line.strip()) and not line.startswith("#")
 
 
 def _indent(line: str) -> int:

@@ -84,8 +84,12 @@ class _Scanner:
         if not self._comment:
             if not stripped:
                 return BLANK
-            if ("```" in stripped or "~~~" in stripped) and self._opens_fence(number, stripped):
-                return CODE
+            if "```" in stripped or "~~~" in stripped:
+                item = _IN_ITEM.match(stripped)  # a fence may begin on the line of its list item
+                if fence := _FENCE.match(stripped, item.end() if item else 0):
+                    self._fence, self._opened = fence[1], number
+                    self._in_list = self._in_list or item is not None
+                    return CODE
             # Four spaces mean code unless they continue a paragraph or a list.
             if line.startswith(("    ", "\t")) and self._after_blank and not self._in_list:
                 return CODE
@@ -93,29 +97,16 @@ class _Scanner:
             line = self._mask(number, line)
             if not line.strip():
                 return COMMENT
-        if stripped.startswith("#") and self._is_heading(number, line):
+        if stripped.startswith("#") and (match := _HEADING.match(line)):
+            text = _HEADING_END.sub("", (match[2] or "").rstrip(" \t")).strip()
+            self.headings.append(Heading(number, len(match[1]), text))
+            self._in_list = False
             return HEADING
         if _LIST_ITEM.match(line):
             self._in_list = True
         elif self._after_blank and not line.startswith((" ", "\t")):
             self._in_list = False
         return TEXT
-
-    def _opens_fence(self, number: int, stripped: str) -> bool:
-        item = _IN_ITEM.match(stripped)  # a fence may begin on the line of its list item
-        match = _FENCE.match(stripped, item.end() if item else 0)
-        if match:
-            self._fence, self._opened = match[1], number
-            self._in_list = self._in_list or item is not None
-        return match is not None
-
-    def _is_heading(self, number: int, line: str) -> bool:
-        match = _HEADING.match(line)
-        if match:
-            text = _HEADING_END.sub("", (match[2] or "").rstrip(" \t")).strip()
-            self.headings.append(Heading(number, len(match[1]), text))
-            self._in_list = False
-        return match is not None
 
     def _mask(self, number: int, line: str) -> str:
         """Blank out comments and inline code, whichever begins first; returns the line without its comments only."""

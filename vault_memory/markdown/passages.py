@@ -55,24 +55,21 @@ def passages(note: Note, facts: Iterable[RetainFact]) -> Iterator[Passage]:
     size = 0  # characters in the window
     number, last = 1, len(note.lines)
     while number <= last:
+        line, state = note.lines[number - 1], note.states[number - 1]
+        is_own = number in marks or (fact is not None and fact.start_line == number)
+        if window and (is_own or size + len(line) > WINDOW_CHARS or _breaks(note, number, window)):
+            yield from _lines(note, window[0], window[-1], None)
+            window.clear()
         if fact is not None and fact.start_line == number:
-            yield from _flush(note, window)
             yield from _lines(note, number, fact.end_line, fact)
-            number, fact = fact.end_line + 1, next(queue, None)
-            continue
-        if window and (size + len(note.lines[number - 1]) > WINDOW_CHARS or _breaks(note, number, window)):
-            yield from _flush(note, window)
-        if number in marks:
-            yield from _flush(note, window)
-            number += 1
-            continue
+            number, fact = fact.end_line, next(queue, None)
         # Skip the fences of frontmatter, and all of it in a session's text.
-        is_head = note.states[number - 1] == FRONT and (is_session or note.lines[number - 1].rstrip() == "---")
-        if note.states[number - 1] != BLANK and not is_head:
-            size = len(note.lines[number - 1]) + (size if window else 0)
+        elif not (is_own or state == BLANK or (state == FRONT and (is_session or line.rstrip() == "---"))):
+            size = len(line) + (size if window else 0)
             window.append(number)
         number += 1
-    yield from _flush(note, window)
+    if window:
+        yield from _lines(note, window[0], window[-1], None)
 
 
 CONTEXT_WEIGHTS = (4, 2, 1, 1)
@@ -117,12 +114,6 @@ def _breaks(note: Note, number: int, window: list[int]) -> bool:
     if state == TEXT and _LIST_ITEM.match(note.lines[number - 1]):
         return True
     return bool(note.owned) and note.is_owned(number) != note.is_owned(window[-1])
-
-
-def _flush(note: Note, window: list[int]) -> Iterator[Passage]:
-    if window:
-        yield from _lines(note, window[0], window[-1], None)
-        window.clear()
 
 
 def _lines(note: Note, start: int, end: int, fact: RetainFact | None) -> Iterator[Passage]:
