@@ -16,7 +16,7 @@ from sample import Said, call
 from vaults import command, fill, memory, opened, put
 
 from vault_memory.embedding.builtin_embedder import BUILTIN_ID
-from vault_memory.embedding.configured_embedder import RemoteEmbedder
+from vault_memory.embedding.configured_embedder import BackfillReport, RemoteEmbedder
 from vault_memory.health.doctor import doctor
 from vault_memory.health.status import status
 from vault_memory.indexing.held_index import HeldIndex
@@ -51,10 +51,17 @@ def with_ollama(root: Path, server: ModelServer, **settings: object) -> Memory:
     return made
 
 
+def filled(mine: Memory) -> BackfillReport:
+    """The report of making the vectors that are missing, once the notes are indexed."""
+    mine.index()
+    report = mine.search.backfill()
+    assert report
+    return report
+
+
 def embedded(mine: Memory) -> Memory:
     """The same, its notes indexed and their vectors made."""
-    mine.index()
-    mine.search.backfill()
+    filled(mine)
     return mine
 
 
@@ -78,10 +85,9 @@ def passages(of: Memory) -> int:
 
 def test_backfill_gives_every_passage_a_vector_and_recall_uses_them(vault: Path, server: ModelServer) -> None:
     mine = with_ollama(vault, server)
-    mine.index()
-    filled = mine.search.backfill()
-    assert filled and filled.stopped is None
-    assert (filled.done, filled.waiting, filled.passages) == (passages(mine), 0, passages(mine))
+    done = filled(mine)
+    assert done.stopped is None
+    assert (done.done, done.waiting, done.passages) == (passages(mine), 0, passages(mine))
     assert all(text.startswith("search_document: ") for text in server.texts)
     server.requests.clear()
     answer = ask(mine, "engine of the boat")
@@ -116,14 +122,9 @@ def test_a_passage_is_embedded_with_those_beside_it_in_its_section(vault: Path, 
 def test_no_vector_is_compared_across_spaces_of_equal_dimensions(vault: Path) -> None:
     """The model has the builtin's dimensions, and its vectors say the opposite: a mixture would show."""
     with model_server(Model(dimensions=128)) as server:
-        mine = with_ollama(vault, server)
-        mine.index()
         # Each text points to where its own words are, so the wrong space gives numbers that nobody would notice.
-        mine.search.backfill()
-        remote, builtin = (
-            ask(mine, "engine of the boat", explain=True),
-            ask(memory(vault), "engine of the boat", explain=True),
-        )
+        mine = embedded(with_ollama(vault, server))
+        remote, builtin = (ask(of, "engine of the boat", explain=True) for of in (mine, memory(vault)))
         expected = by_hand(mine, "ollama/nomic-embed-text@1", server, "engine of the boat")
         assert remote.embedder != builtin.embedder
         assert semantic(remote) == pytest.approx({k: v for k, v in expected.items() if k in semantic(remote)}, abs=2e-3)
@@ -161,9 +162,8 @@ def by_hand(of: Memory, name: str, server: ModelServer, query: str) -> dict[str,
 def test_repeated_text_is_embedded_once(tmp_path: Path, server: ModelServer) -> None:
     same = "# Same\n\nThe very same words.\n"
     mine = with_ollama(fill(tmp_path, {"a.md": same, "b.md": same, "c.md": same}), server)
-    mine.index()
-    filled = mine.search.backfill()
-    assert filled and (filled.done, filled.embedded) == (6, 2)
+    done = filled(mine)
+    assert (done.done, done.embedded) == (6, 2)
     assert len(server.texts) == len(set(server.texts)) == 2
 
 
@@ -175,28 +175,24 @@ def test_moved_and_edited_notes_keep_what_is_still_there(vault: Path, server: Mo
     answer = ask(mine, "tile index nodes")
     assert answer.results[0].path == "Tern.md"
     assert semantic(ask(mine, "tile index nodes", explain=True))["Tern.md#L3"] > 0.3
-    filled = mine.search.backfill()
-    assert filled and filled.waiting == 0
+    assert filled(mine).waiting == 0
     assert sorted(server.texts)[:2] == ["search_document: A heron by the weir.", "search_document: Evening"]
     assert all(text.startswith("search_query") for text in sorted(server.texts)[2:])
 
 
 def test_switching_and_switching_back_costs_nothing(vault: Path) -> None:
     with model_server(Model(), Model("all-minilm", 48)) as server:
-        first, second = with_ollama(vault, server), with_ollama(vault, server, embedding_model="all-minilm")
-        first.index()
-        first.search.backfill()
+        first, second = embedded(with_ollama(vault, server)), with_ollama(vault, server, embedding_model="all-minilm")
         generation = status(first)["index"]["generation"]
         second.index()
         assert second.index().rebuilt == ""
         second.search.backfill()
         assert ask(second, "boat engine").embedder == "ollama/all-minilm@1"
         put(vault, "new.md", "Words nobody has seen.\n")
-        second.index()
-        second.search.backfill()
+        filled(second)
         server.requests.clear()
-        filled = first.search.backfill()
-        assert filled and filled.embedded == 1 and filled.waiting == 0
+        done = filled(first)
+        assert done.embedded == 1 and done.waiting == 0
         assert server.texts == ["search_document: Words nobody has seen."]
         assert generation < status(first)["index"]["generation"]
 
@@ -205,8 +201,8 @@ def test_a_rebuild_carries_the_vectors_over(vault: Path, server: ModelServer) ->
     mine = embedded(with_ollama(vault, server))
     server.requests.clear()
     assert mine.index(rebuild=True).rebuilt
-    filled = mine.search.backfill()
-    assert filled and filled.waiting == filled.embedded == 0
+    done = filled(mine)
+    assert done.waiting == done.embedded == 0
     assert server.texts == []
     assert ask(mine, "boat engine").embedder == "ollama/nomic-embed-text@1"
 
@@ -232,14 +228,13 @@ def test_a_server_that_dies_midway_loses_nothing_and_is_resumed(vault: Path, ser
     mine = with_ollama(vault, server, embedding_batch=2)
     mine.index()
     server.trouble.dies_after = 3
-    filled = mine.search.backfill()
-    assert filled and filled.done == filled.embedded == 4
-    assert filled.stopped and "127.0.0.1" in filled.stopped
+    done = filled(mine)
+    assert done.done == done.embedded == 4
+    assert done.stopped and "127.0.0.1" in done.stopped
     kept = list(dict.fromkeys(server.texts))[:4]
     server.trouble.dies_after = -1
     server.requests.clear()
-    filled = mine.search.backfill()
-    assert filled and filled.waiting == 0
+    assert filled(mine).waiting == 0
     assert not set(kept) & set(server.texts)
 
 
@@ -252,9 +247,8 @@ def test_below_enough_the_builtin_vectors_answer_and_say_so(vault: Path, server:
     answer = ask(mine, "boat engine")
     assert answer.embedder == BUILTIN_ID
     assert f"has vectors for 2 of {passages(mine)} passages; used the builtin vectors" in whys(answer)
-    assert (
-        server.asked("/api/embed") == 2 + 4
-    )  # the question was not even sent: two answers, four tries of the next batch
+    # The question was not even sent: two answers, four tries of the next batch.
+    assert server.asked("/api/embed") == 2 + 4
 
 
 def test_a_slow_server_costs_the_deadline_once_for_a_whole_batch(vault: Path, server: ModelServer) -> None:
@@ -283,16 +277,14 @@ def test_a_model_of_another_dimension_is_refused(vault: Path, server: ModelServe
     mine = embedded(with_ollama(vault, server))
     server.models = [Model(dimensions=64)]
     put(vault, "new.md", "Something new.\n")
-    mine.index()
-    filled = mine.search.backfill()
-    assert filled and filled.stopped and "gives 64 dimensions, and the index has 96" in filled.stopped
+    done = filled(mine)
+    assert done.stopped and "gives 64 dimensions, and the index has 96" in done.stopped
     answer = ask(mine, "boat engine")
     assert answer.embedder == BUILTIN_ID
     checks = {c.name: c for c in doctor(mine)}
     assert checks["model"].level == "error"
     doctor(mine, fix=True)
-    filled = mine.search.backfill()
-    assert filled and filled.waiting == 0
+    assert filled(mine).waiting == 0
     assert ask(mine, "boat engine").embedder == "ollama/nomic-embed-text@1"
 
 
@@ -300,9 +292,8 @@ def test_long_texts_are_cut_and_counted_never_by_the_server(tmp_path: Path) -> N
     with model_server(Model(context_tokens=20)) as server:
         root = fill(tmp_path, {"long.md": "word " * 60 + "\n", "short.md": "a few words\n"})
         mine = with_ollama(root, server)
-        mine.index()
-        filled = mine.search.backfill()
-        assert filled and filled.stopped is None and filled.waiting == 0 and filled.cut == 1
+        done = filled(mine)
+        assert done.stopped is None and done.waiting == 0 and done.cut == 1
         bodies = [body for path, body, _ in server.requests if path == "/api/embed"]
         assert all(body["truncate"] is False for body in bodies)
 
@@ -376,15 +367,12 @@ def test_ctrl_c_keeps_what_was_embedded(tmp_path: Path, server: ModelServer) -> 
 
     root = fill(tmp_path, {"many.md": "".join(f"- item {n} of the list\n" for n in range(60))})
     server.trouble.delay_seconds = 0.1
-    environ = {
-        **os.environ,
-        "MEMORY_EMBEDDING_PROVIDER": "ollama",
-        "OLLAMA_HOST": server.host,
-        "MEMORY_EMBEDDING_BATCH": "2",
-    }
+    settings = {"MEMORY_EMBEDDING_PROVIDER": "ollama", "OLLAMA_HOST": server.host, "MEMORY_EMBEDDING_BATCH": "2"}
     # What runs in a shell's background has the signal ignored, and would hand that on to what it starts.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    process = subprocess.Popen(command(root, "index"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ)
+    process = subprocess.Popen(
+        command(root, "index"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ | settings
+    )
     signal.signal(signal.SIGINT, before)
     with process:
         while server.asked("/api/embed") < 4 and process.poll() is None:
@@ -397,8 +385,8 @@ def test_ctrl_c_keeps_what_was_embedded(tmp_path: Path, server: ModelServer) -> 
     mine = with_ollama(root, server)
     with opened(mine) as store:
         assert 0 < store.one("SELECT count(*) FROM placed") < 60
-    filled = mine.search.backfill()
-    assert filled and filled.waiting == 0 and filled.embedded < 60
+    done = filled(mine)
+    assert done.waiting == 0 and done.embedded < 60
 
 
 def test_a_vault_cannot_name_a_server(vault: Path, server: ModelServer) -> None:
@@ -433,16 +421,14 @@ def test_a_write_by_others_between_reading_and_keeping_places_nothing_wrong(vaul
 
 def test_another_model_is_noticed_by_questions_and_when_vectors_are_made(vault: Path, server: ModelServer) -> None:
     """The vectors of a pulled version would be compared with those of the old one, and nothing would say so."""
-    with_ollama(vault, server).index()
-    with_ollama(vault, server).search.backfill()
+    embedded(with_ollama(vault, server))
     server.trouble.vectors = lambda _, found: [v[::-1] for v in found]
     answer = ask(with_ollama(vault, server), "boat engine")
     assert answer.embedder == BUILTIN_ID
     assert "the model has changed" in whys(answer) and "used the builtin vectors" in whys(answer)
     put(vault, "later.md", "Something new.\n")
-    with_ollama(vault, server).index()
-    filled = with_ollama(vault, server).search.backfill()
-    assert filled and filled.stopped and "the model has changed" in filled.stopped
+    done = filled(with_ollama(vault, server))
+    assert done.stopped and "the model has changed" in done.stopped
     server.trouble.vectors = None
     assert with_ollama(vault, server).search.backfill()
     assert ask(with_ollama(vault, server), "boat engine").embedder == "ollama/nomic-embed-text@1"
@@ -485,10 +471,9 @@ def test_a_batch_the_server_finds_too_large_is_halved_and_stays_so(
 ) -> None:
     server.trouble.refuses = lambda texts: (status, said) if len(texts) > 8 else None
     mine = with_openai(herons(tmp_path), server)
-    mine.index()
-    filled = mine.search.backfill()
-    assert filled and filled.stopped is None
-    assert (filled.waiting, filled.unusable, filled.cut) == (0, 0, 0)
+    done = filled(mine)
+    assert done.stopped is None
+    assert (done.waiting, done.unusable, done.cut) == (0, 0, 0)
     refused = [len(body["input"]) for path, body, _ in server.requests if len(body.get("input", [])) > 8]
     assert refused == [32, 16, 16]  # the first batch in its halves; the batches after it are small from the start
     assert ask(mine, "heron").embedder == "openai/nomic-embed-text@1"
@@ -500,10 +485,9 @@ def test_a_text_the_server_finds_too_large_is_cut_and_the_others_stay_together(
     said = {"error": "Input validation error: `inputs` must have less than 512 tokens. Given: 771"}
     server.trouble.refuses = lambda texts: (413, said) if any(len(t.split()) > 70 for t in texts) else None
     mine = with_openai(herons(tmp_path), server)
-    mine.index()
-    filled = mine.search.backfill()
-    assert filled and filled.stopped is None
-    assert (filled.waiting, filled.cut, filled.unusable) == (0, 3, 0)  # the long line is three passages
+    done = filled(mine)
+    assert done.stopped is None
+    assert (done.waiting, done.cut, done.unusable) == (0, 3, 0)  # the long line is three passages
     assert mine.search.remote and mine.search.remote.batch == 32
 
 
@@ -521,14 +505,14 @@ def test_texts_without_a_vector_are_not_asked_for_again(vault: Path, server: Mod
     server.requests.clear()
     put(vault, "memory/2025-11-12.md", NOTES["memory/2025-11-12.md"] + "\n## Evening\n\nA heron.\n")
     mine.index()
-    again = mine.search.backfill()
-    assert again and (again.waiting, again.unusable, again.without, again.stopped) == (0, 0, 2, None)
+    done = filled(mine)
+    assert (done.waiting, done.unusable, done.without, done.stopped) == (0, 0, 2, None)
     assert sorted(server.texts) == ["search_document: A heron.", "search_document: Evening"]
     server.requests.clear()
     server.trouble.vectors = None
     assert mine.index(rebuild=True).rebuilt  # asks again
-    filled = mine.search.backfill()
-    assert filled and (filled.waiting, filled.without, filled.embedded) == (0, 0, 2)
+    done = filled(mine)
+    assert (done.waiting, done.without, done.embedded) == (0, 0, 2)
     assert all("dentist" in text for text in server.texts)
 
 
@@ -540,8 +524,7 @@ def test_texts_without_a_vector_keep_no_other_from_being_used(vault: Path, serve
     assert whys(answer) == (
         "semantic: ollama/nomic-embed-text@1 has no usable vector for 2 of 11 passages: they are found by words only"
     )
-    explained = ask(mine, "dentist", explain=True)
-    assert explained.results[0].content == "The dentist found nothing."
+    assert ask(mine, "dentist", explain=True).results[0].content == "The dentist found nothing."
     state = next(e for e in status(mine)["index"]["embedders"] if e["id"] == "ollama/nomic-embed-text@1")
     assert (state["passages"], state["without"]) == (9, 2)
     check = next(c for c in doctor(mine) if c.name == "vectors")
