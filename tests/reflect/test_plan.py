@@ -181,6 +181,12 @@ def test_a_page_that_keeps_changing_is_left_after_three_tries(tmp_path: Path) ->
     assert (len(tries), (root / "bank/p.md").read_text()) == (TRIES + 1, f"# P {TRIES + 1}\n")
 
 
+def test_a_page_that_went_away_meanwhile_and_needs_no_writing_is_not_made_empty(tmp_path: Path) -> None:
+    left = Edit("bank/p.md", b"# P\n", b"# P 2\n", "1 fact new")
+    done = write_edits(vault(fill(tmp_path, {"a.md": "x"})), [left], lambda late: None)
+    assert (done, (tmp_path / "bank/p.md").exists()) == (WrittenEdits([], [], ""), False)
+
+
 def test_a_tick_stays_on_its_page_where_the_core_could_not_be_changed(tmp_path: Path) -> None:
     root = fill(tmp_path, {"memory.md": "# Mine\n", "bank/proposals.md": "- [x] tea\n"})
 

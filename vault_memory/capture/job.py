@@ -166,8 +166,10 @@ class _DryRewriter(Rewriter):
 
     drafts: dict[str, bytes] = field(default_factory=dict)
 
-    def rewrite(self, path: str, compose: Callable[[bytes | None], tuple[bytes, T]]) -> T:
-        self.drafts[path], result = compose(self.drafts.get(path, read_current(self.vault, path)))
+    def rewrite(self, path: str, compose: Callable[[bytes | None], tuple[bytes | None, T]]) -> T:
+        after, result = compose(self.drafts.get(path, read_current(self.vault, path)))
+        if after is not None:
+            self.drafts[path] = after
         return result
 
 

@@ -227,8 +227,9 @@ class Proposer:
         """The unanswered proposals, changes and removals first."""
         changes = list(self._unanswered(self._changes()))
         changed = {one.change.old for one in changes}
-        stale = (one for one in self._removals() if one.change.old not in changed)
-        removed = islice(self._unanswered(stale), MOST_OPEN)
+        because = "it was put there for a fact that you had forgotten since"
+        stale = [text for text in self.items if text not in changed and self.jobs.feedback.is_forgotten(text)]
+        removed = islice(self._unanswered(Proposal(CoreChange(REMOVE, "", text), because) for text in stale), MOST_OPEN)
         said, added = [*self.items], list[Proposal]()
         for one in self._additions():
             if len(added) < MOST_OPEN and not self._is_said(one.evidence[0], said):
@@ -269,12 +270,6 @@ class Proposer:
                     yield Proposal(change, f"on {fact.day} it was told otherwise", (fact,))
                 if found in (CONTRADICTS, SUPPORTS):
                     break
-
-    def _removals(self) -> Iterator[Proposal]:
-        """Lines of the core whose facts have all been forgotten since."""
-        because = "it was put there for a fact that you had forgotten since"
-        for text in filter(self.jobs.feedback.is_forgotten, self.items):
-            yield Proposal(CoreChange(REMOVE, "", text), because)
 
     def _additions(self) -> Iterator[Proposal]:
         """Everything certain enough for the core, even if it is there already; the surest opinions first."""

@@ -107,23 +107,19 @@ def write_edits(
     written, skipped, is_core_left = list[Edit](), list[PageProblem](), False
 
     def write(edit: Edit) -> Edit | None:
-        late = edit
-
-        def compose(before: bytes | None) -> tuple[bytes, Edit | None]:
-            nonlocal late
+        def compose(before: bytes | None) -> tuple[bytes | None, Edit | None]:
             made = edit if before == edit.before else replan(edit)
-            late = made or edit
-            return (made.after, made) if made else (before or b"", None)
-
-        def keep(path: str, before: bytes | None, after: bytes) -> None:
-            for folder in vault.missing_folders(path) if before is None else ():
+            if made is None:
+                return before, None
+            for folder in vault.missing_folders(made.path) if before is None else ():
                 run.note({"folder": folder}, folder)
-            run.keep(path, before, after, late.why)
-            if late.sha:
-                blocks.keep(late.sha, late.lines)
-            on_write(late)
+            run.keep(made.path, before, made.after, made.why)
+            if made.sha:
+                blocks.keep(made.sha, made.lines)
+            on_write(made)
+            return made.after, made
 
-        return Rewriter(vault, keep=keep).rewrite(edit.path, compose)
+        return Rewriter(vault).rewrite(edit.path, compose)
 
     for done, edit in enumerate(edits):
         if progress:

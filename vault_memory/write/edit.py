@@ -17,7 +17,7 @@ from vault_memory.markdown.note import COMMENT, Note
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import LineAccess, line_access, note_scope
 from vault_memory.search.get import EVERYTHING, OpenScopes, seen_lines
-from vault_memory.write.rewrite import decode_utf8, difference_of_lines, line_ending, lines_of
+from vault_memory.write.rewrite import decode_utf8, difference, line_ending, lines_of
 
 APPEND, REPLACE, INSERT = "append", "replace", "insert"
 ACTIONS = (APPEND, REPLACE, INSERT)
@@ -62,7 +62,7 @@ def check(wanted: EditRequest) -> None:
 def diff(wanted: EditRequest, before: bytes | None, after: bytes, opened: OpenScopes = EVERYTHING) -> str:
     """The change as a unified diff of the lines that the caller may see."""
     old = seen_lines(wanted.path, before, opened) if before is not None else None
-    return difference_of_lines(wanted.path, old, seen_lines(wanted.path, after, opened))
+    return difference(wanted.path, old, seen_lines(wanted.path, after, opened))
 
 
 def apply_edit(wanted: EditRequest, before: bytes | None, opened: OpenScopes = EVERYTHING) -> bytes:

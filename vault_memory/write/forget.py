@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from vault_memory.errors import ConflictError, UsageError
 from vault_memory.markdown import facts as retain
-from vault_memory.markdown.note import TEXT, Note
+from vault_memory.markdown.note import TEXT, Note, decoded_lines
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.passages import passages
 from vault_memory.store import journal
@@ -50,7 +50,7 @@ class Removal:
     @property
     def diff(self) -> str:
         """The change as a unified diff."""
-        return difference(self.path, self.before, self.after)
+        return difference(self.path, *(decoded_lines(data)[0] for data in (self.before, self.after)))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from functools import partial
 from typing import TypeVar
 
 from vault_memory.config import template
@@ -88,7 +87,7 @@ class NoteWriter:
 
     def _retain(self, bullet: Bullet, day: date) -> RetainResult:
         self._refuse_unfit()
-        done = retain.retain_bullet(self._rewriter(), bullet, day, template("daily.md"))
+        done = retain.retain_bullet(self._rewriter, bullet, day, template("daily.md"))
         said = (self._findable(done.path), self._take_back(bullet))
         return replace(done, warning=" ".join(filter(None, said)))
 
@@ -104,16 +103,16 @@ class NoteWriter:
         if the edit cannot be made as requested; nothing is written then.
         """
         opened = OpenScopes(scopes, self._index.config.folder_scopes, self.vault.layout)
-
-        def compose(before: bytes | None) -> tuple[bytes, str]:
-            after = edit.apply_edit(wanted, before, opened)
-            return after, edit.diff(wanted, before, after, opened)
-
         edit.check(wanted)
         walk_diff.refuse_empty(self._index.path, self.vault, self.vault.walk())
         with self._run("edit") as run:
-            keep = partial(run.keep, why=f"edited by {wanted.by or provenance.PERSON}: {wanted.action}")
-            difference = self._rewriter(keep).rewrite(wanted.path, compose)
+
+            def compose(before: bytes | None) -> tuple[bytes, str]:
+                after = edit.apply_edit(wanted, before, opened)
+                run.keep(wanted.path, before, after, f"edited by {wanted.by or provenance.PERSON}: {wanted.action}")
+                return after, edit.diff(wanted, before, after, opened)
+
+            difference = self._rewriter.rewrite(wanted.path, compose)
             return edit.EditResult(wanted.path, difference, run.name, self._findable(wanted.path))
 
     @contextmanager
@@ -168,25 +167,22 @@ class NoteWriter:
 
         Raises ConflictError if the note has changed since.
         """
-
-        def compose(before: bytes | None) -> tuple[bytes, None]:
-            if before != planned.before:
-                raise ConflictError(f"{planned.path} was changed meanwhile; nothing was written.", "Run it again.")
-            return planned.after, None
-
-        is_noted = self._stands_elsewhere(planned)
+        path, is_noted = planned.path, self._stands_elsewhere(planned)
         with self._run("forget") as run, ExitStack() as tries:
 
-            def keep(path: str, before: bytes | None, after: bytes) -> None:
+            def compose(before: bytes | None) -> tuple[bytes, None]:
                 nonlocal is_noted
-                run.keep(path, before, after, f"forgotten: {planned.source}")
+                if before != planned.before:
+                    raise ConflictError(f"{path} was changed meanwhile; nothing was written.", "Run it again.")
+                run.keep(path, before, planned.after, f"forgotten: {planned.source}")
                 # Before the note is written, so that a kill in between cannot remove a fact without a record of it.
                 if not is_noted:
                     is_noted = True
                     run.note({"forgot": journal.digits(planned.key), "note": path}, path)
                     tries.enter_context(self._noting(planned.key, planned.source))
+                return planned.after, None
 
-            self._rewriter(keep).rewrite(planned.path, compose)
+            self._rewriter.rewrite(path, compose)
             return ForgetResult(planned, run.name, run.place, tuple(self._unindexed(planned)))
 
     def _stands_elsewhere(self, planned: Removal) -> bool:
@@ -312,10 +308,10 @@ class NoteWriter:
                 store.set_meta(f"own:{path}", own.hex())
         return bool(own)
 
-    def _rewriter(self, keep: Callable[[str, bytes | None, bytes], None] | None = None) -> Rewriter:
+    @property
+    def _rewriter(self) -> Rewriter:
         return Rewriter(
             self.vault,
             is_own=lambda path, data: self._asked(lambda s: s.meta(f"own:{path}"), None) == content_hash(data).hex(),
             is_known=lambda path: self._asked(lambda s: note_queries.note_hash(s.view(ALL), path) is not None, False),
-            keep=keep,
         )

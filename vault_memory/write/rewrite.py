@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from vault_memory.errors import ConflictError
-from vault_memory.markdown.note import BLANK, decoded_lines
+from vault_memory.markdown.note import BLANK
 from vault_memory.markdown.parse import parse
 from vault_memory.vault.vault import SETTLE_SECONDS, Vault
 
@@ -38,15 +38,15 @@ class Rewriter:
     is_known: Callable[[str], bool] = lambda path: False
     keep: Callable[[str, bytes | None, bytes], None] | None = None
 
-    def rewrite(self, path: str, compose: Callable[[bytes | None], tuple[bytes, T]]) -> T:
-        """Replace a note with what `compose` makes of its bytes (None: no note yet); returns `compose`'s second value.
+    def rewrite(self, path: str, compose: Callable[[bytes | None], tuple[bytes | None, T]]) -> T:
+        """Replace a note with what `compose` makes of its bytes (None: no note); returns `compose`'s second value.
 
         Raises ConflictError after three attempts against an editor that keeps saving, and whatever `compose` raises.
         """
         for attempt in range(TRIES):
             before = self.settled(path)
             after, result = compose(before)
-            if after == before:
+            if after is None or after == before:
                 return result
             if self.keep:
                 self.keep(path, before, after)
@@ -142,13 +142,7 @@ def append_item(path: str, data: bytes, title: str, item: str, is_apart: bool = 
     return new.encode("utf-8"), after + 1 + bool(gap)
 
 
-def difference(path: str, before: bytes | None, after: bytes) -> str:
-    """The change as a unified diff for a person to read; "" for none."""
-    old, new = (decoded_lines(data)[0] for data in (before or b"", after))
-    return difference_of_lines(path, old if before is not None else None, new)
-
-
-def difference_of_lines(path: str, before: Sequence[str] | None, after: Sequence[str]) -> str:
-    """Like `difference`, for lines that are already decoded and filtered."""
+def difference(path: str, before: Sequence[str] | None, after: Sequence[str]) -> str:
+    """The change of a note's lines (None: no note) as a unified diff for a person to read; "" for none."""
     named = path if before is not None else "(new)"
     return "\n".join(difflib.unified_diff(before or [], after, named, path, lineterm=""))
