@@ -228,6 +228,35 @@ def test_a_line_reworded_without_its_head_keeps_it_and_a_dry_run_says_the_same(m
     )
 
 
+def test_every_key_that_the_user_gives_a_proposal_is_written(memory: Federation) -> None:
+    memory.capture()
+    file = memory.vault.root / PAGE
+    line = next(line for line in file.read_text().split("\n") if "Mara" in line)
+    given = "(c=0.4, i=0.3, t=2026-11-01/2026-11-20, by=person, scope=user:mara, supersedes=[[old#^m-1]])"
+    edited = f"- [x] W{given} @[[Mara]]: Mara runs the billing module. — sessions/claude-code/s1#m5"
+    file.write_text(file.read_text().replace(line, f"{edited} ^p-{line.rpartition('^p-')[2]}"))
+    age(file, 60)
+    memory.capture()
+    log = (memory.vault.root / "memory/2026-03-01.md").read_text()
+    (written,) = [line for line in log.split("\n") if "runs the billing" in line]
+    assert set(written.partition("(")[2].partition(")")[0].split(", ")) == set(given.strip("()").split(", "))
+    (entry,) = [one for one in memory.journal() if one.event == "accepted" and "billing" in one.text]
+    assert "Mara runs the billing module" in entry.text  # in the user's words
+
+
+def test_words_kept_for_a_project_give_way_to_those_that_the_user_ticks_for_everywhere(
+    memory: Federation, tmp_path: Path
+) -> None:
+    make.claude(tmp_path / "claude", "s2", [("user", "Remember that I'm allergic to walnuts.")])
+    memory.capture()
+    file = memory.vault.root / PAGE
+    file.write_text(file.read_text().replace("allergic to walnuts", "badly allergic to all nuts"))
+    done = answer(memory, {"nuts": "- [x]"})
+    (fact,) = done.facts
+    assert fact.text == "I'm badly allergic to all nuts." and fact.instead.startswith("I'm allergic to walnuts.")
+    assert "nuts" not in page(memory)
+
+
 @pytest.mark.parametrize("refusal", ["- [-]", ""])
 def test_what_is_refused_never_comes_back_nor_its_paraphrase(memory: Federation, tmp_path: Path, refusal: str) -> None:
     memory.capture()

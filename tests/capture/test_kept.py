@@ -1,6 +1,7 @@
 """What is kept and by whom, and what the journal tells."""
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from vaults import fill, memory
 from vault_memory.capture.scores import Gating
 from vault_memory.errors import UsageError
 from vault_memory.rendering.capture import journal_text
+from vault_memory.store.journal import note_verdicts
 from vault_memory.vault import locations
 
 NOTES = {
@@ -86,3 +88,19 @@ def test_the_journal_of_all_devices_is_readable_and_tells_why_something_was_left
     ]
     (proposed,) = [entry for entry in found if entry.event == "proposed"]
     assert set(proposed.signals) == set(Gating._fields)
+
+
+def test_the_journal_says_that_words_are_forgotten_only_if_they_are_and_what_was_undone(
+    tmp_path: Path, tmp_data: Path
+) -> None:
+    of = memory(fill(tmp_path / "Notes", NOTES | {"memory/2026-03-02.md": "Bob owns the billing module.\n"}))
+    of.recall("zxqwv", budget=5)
+    note_verdicts(of.vault.root, "ticked", ["1a2b3c4d"], datetime.now(UTC), "0123456789abcdef 0123456789abcdef")
+    of.capture()
+    of.capture(no=[of.proposals()[0].name])
+    assert "undone" not in journal_text(of.journal(), 1)
+    of.undo()
+    said = [re.sub(r" +", " ", line[18:]) for line in journal_text(of.journal(), 1).splitlines()]
+    assert said[0] == "undone W @Bob: Bob owns the billing module. — memory/2026-03-02.md#L1"
+    assert "asked (without a result)" in said and "ticked (a proposal of reflect)" in said
+    assert "forgotten" not in " ".join(said)

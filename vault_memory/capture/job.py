@@ -74,7 +74,8 @@ def read_states(index: IndexFile) -> dict[str, OpenProposal]:
         with suppress(KeyError, TypeError, ValueError):
             proposal = before or _of_event(event)
             day = str(event["day"]) if what == "proposed" else proposal.proposed
-            found[name] = proposal._replace(proposed=day, state=what, is_unticked=False)
+            text = str(event["text"]) if what == "accepted" else proposal.text  # as the user worded it
+            found[name] = proposal._replace(text=text, proposed=day, state=what, is_unticked=False)
     with suppress(ConflictError, RefusedError):  # a run reports what is wrong with the page
         data = read_current(index.vault, index.vault.layout.proposals)
         page = read_page(index.vault.layout.proposals, data or b"", captured_proposals.BLOCK)
@@ -380,13 +381,19 @@ class _Run:
     def _accept(self, answers: PageAnswers) -> None:
         """Write the facts and pages that were ticked."""
         for ticked, bullet in self._ticked(answers):
+            accepted = ticked
             if bullet is None:
                 self._make_page(captured_proposals.wanted_page(ticked.text))
             else:
-                important = IMPORTANT if ticked.is_personal else None
+                proposed, important = self._states[ticked.name], IMPORTANT if ticked.is_personal else None
                 fact = replace(bullet, importance=bullet.importance or important)
-                self._retain(fact, ticked.day, 0 if ticked.name in answers.beside else ticked.replaces)
-            self._note("accepted", [self._states[ticked.name]])
+                replaces = 0 if ticked.name in answers.beside else ticked.replaces
+                if proposed.kept_for and without_citation(bullet.text).split() != proposed.statement.split():
+                    replaces = statement_key(proposed.statement, proposed.kept_for)  # the words already kept
+                self._retain(fact, ticked.day, replaces)
+                cited = bullet.text if bullet.text.endswith(proposed.source) else f"{bullet.text} — {proposed.source}"
+                accepted = ticked._replace(text=str(replace(bullet, text=cited)).removeprefix("- "))
+            self._note("accepted", [accepted])
             self.report.accepted += 1
 
     def _make_page(self, name: str) -> None:
@@ -578,8 +585,8 @@ def _bullet(text: str, proposed: str = "") -> Bullet:
     head = facts.HEAD.match(text)
     if len(found) != 1 or head is None or not head[5].partition(" — ")[0].strip():
         raise VaultError(f"`{text}` is not one fact: it was not written.", "Write it as `O @Name: what is so`.")
-    names = tuple(entities.mentions(head[3]))
-    confidence = found[0].confidence if "c=" in (head[2] or "") else None
+    keys = facts.read_keys(head[2] or "")
     return Bullet(
-        head[5], head[1], names, confidence, found[0].by or "", found[0].scope or "", importance=found[0].importance
-    )
+        head[5], head[1], tuple(entities.mentions(head[3])), found[0].confidence if "c" in keys else None,
+        found[0].by or "", found[0].scope or "", keys.get("supersedes", ""), found[0].importance, keys.get("t", ""),
+    )  # fmt: skip

@@ -156,7 +156,7 @@ def _fact(note: Note, bullet: ListItem, mentioned: date | None, problems: list[P
         raise _MalformedError(reason)
     if not match:
         return None
-    values = _values(match[2] or "")
+    values = read_keys(match[2] or "")
     occurred = parse_t(values["t"]) if "t" in values else None
     if "t" in values and occurred is None:
         raise _MalformedError(f"`t={values['t']}` is not an ISO date or from/to")
@@ -218,8 +218,8 @@ def _notices(rest: str, names: list[str], by: str | None, scope: str | None) -> 
         yield f"`@{names[-1]} {rest}` gives the entity {names[-1]}: write `@[[{names[-1]} {rest}]]`"
 
 
-def _values(text: str) -> dict[str, str]:
-    """Read `key=value, …`; raises _MalformedError."""
+def read_keys(text: str) -> dict[str, str]:
+    """Read a head's `key=value, …`; raises _MalformedError."""
     values: dict[str, str] = {}
     for part in filter(None, (p.strip() for p in text.split(","))):
         key, equals, value = (x.strip() for x in part.partition("="))

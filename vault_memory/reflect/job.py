@@ -268,6 +268,7 @@ def undo(
             held.callback(_tell_index, index, found.paths)
             held.enter_context(unforgetting(run, found.paths))
             preimages.undo(run, index.vault, force=bool(found.kept))
+        journal.note_undone(index.vault.root, run.name, datetime.now(UTC))
         reflected = [one.name for one in standing if one.kind == REFLECT]
         if (last := log.last(ReflectEnd)) and run.name in reflected[:1]:
             log.note(last._replace(run="", proposals=None, undone=True))

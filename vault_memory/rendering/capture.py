@@ -167,6 +167,12 @@ _EVENTS = {
 }  # fmt: skip
 """Journal event → the word shown to the user."""
 
+_NAMELESS = {
+    "recall": "(without a result)", "shown": "(without a result)",
+    "ticked": "(a proposal of reflect)", "refused": "(a proposal of reflect)", "given": "(an opinion)",
+}  # fmt: skip
+"""Journal event → what is shown if it names nothing readable: only hashes of proposals and opinions are kept."""
+
 _HASH = re.compile(r"[0-9a-f]{8,}(?: [0-9a-f]{8,})*")
 
 
@@ -177,7 +183,8 @@ def journal_text(found: Sequence[JournalEntry], days: int) -> str:
         at = datetime.fromisoformat(entry.at).astimezone()
         about = [one.replace("\n", " to ") for one in entry.about if not _HASH.fullmatch(one)]
         more = f", {len(about) - MAX_NAMED} more" if len(about) > MAX_NAMED else ""
-        text = entry.text or ", ".join(about[:MAX_NAMED]) + more or "(the words are forgotten)"
+        named = entry.text or ", ".join(about[:MAX_NAMED]) + more
+        text = named or _NAMELESS.get(entry.event, "(the words are forgotten)")
         figures = [f"gate {entry.signals['G']:.2f}"] if "G" in entry.signals else []
         why = f"  ({'; '.join(filter(None, [entry.why, *figures]))})" if figures else ""
         lines.append(f"{at:%Y-%m-%d %H:%M}  {_EVENTS.get(entry.event, entry.event):17}  {clean(text + why)}".rstrip())

@@ -127,6 +127,9 @@ LEFT_OUT, BLANKED = "left out", "blanked"
 """A statement that capture found but did not keep, recorded without its words; and one whose words were erased since
 its fact was forgotten."""
 
+UNDONE = "undone"
+"""An answer or a fact of a capture that was undone."""
+
 _CAPTURES = ".captures.jsonl"
 """The ending of each device's file for these events, kept apart from recalls because each capture reads all of them."""
 
@@ -137,6 +140,13 @@ def note_capture(root: Path, what: str, now: datetime, run: str, rows: Iterable[
     """Append what became of statements (see `CAPTURE_EVENTS`) in a run; raises like `note_tombstone`."""
     for row in rows:
         _note_aloud(root, {"event": what, **_when(now), "run": run, **row}, _CAPTURES)
+
+
+def note_undone(root: Path, run: str, now: datetime) -> None:
+    """Append that what a capture wrote or was answered is undone; raises like `note_tombstone`."""
+    rows = [event for event in capture_events(root) if event.get("run") == run]
+    taken = ({"name": row["name"], "text": row["text"]} for row in rows if row["event"] in ("accepted", "declined"))
+    note_capture(root, UNDONE, now, run, taken)
 
 
 def capture_events(root: Path) -> list[dict[str, Any]]:
@@ -228,7 +238,7 @@ def entries(root: Path, days: int) -> list[JournalEntry]:
 def _entry(device: str, event: Mapping[str, Any]) -> JournalEntry:
     cited = [event["source"]] if "source" in event else event.get("passages", [])
     named = [str(one) for one in [*cited, *event.get("names", []), *filter(None, [event.get("about")])]]
-    text = str(event["text"]) if event["event"] in CAPTURE_EVENTS else ""
+    text = str(event["text"]) if event["event"] in (*CAPTURE_EVENTS, UNDONE) else ""
     signals = {str(name): float(value) for name, value in event.get("signals", {}).items()}
     return JournalEntry(
         str(event["at"]), device, str(event["event"]), tuple(named), text, signals, str(event.get("why", ""))

@@ -69,7 +69,7 @@ class Bullet:
     """A fact to be written; `confidence` and `importance` are in 0..1 or None.
 
     `by` is its origin unless that is a person; `scope` is who may see it, "" for those who may read its note;
-    `supersedes` links to the fact it replaces.
+    `supersedes` links to the fact it replaces; `occurred` is the value of `t=`, an ISO date or from/to.
     """
 
     text: str
@@ -80,14 +80,14 @@ class Bullet:
     scope: str = ""
     supersedes: str = ""
     importance: float | None = None
+    occurred: str = ""
 
     def __str__(self) -> str:
         # Six decimals and no exponent, as the grammar requires.
         figures = {"c": self.confidence, "i": self.importance}
         given = [f"{key}={f'{it:.6f}'.rstrip('0').rstrip('.')}" for key, it in figures.items() if it is not None]
-        given += [f"by={self.by}"] if self.by else []
-        given += [f"scope={self.scope}"] if self.scope else []
-        given += [f"supersedes={self.supersedes}"] if self.supersedes else []
+        words = {"t": self.occurred, "by": self.by, "scope": self.scope, "supersedes": self.supersedes}
+        given += [f"{key}={it}" for key, it in words.items() if it]
         keys = f"({', '.join(given)})" if given else ""
         is_word = re.compile(entities.WORD).fullmatch
         names = "".join(f" @{name}" if is_word(name) else f" @[[{name}]]" for name in self.entities)
