@@ -178,7 +178,8 @@ def test_entities_and_days_find_facts(store: Store) -> None:
     assert len(texts(search, search.mentioning(["nora"], 9))) == 2
     assert texts(search, search.on_pages(["nora", "captain"], 9)) == ["She keeps the light."]
     inside, total = search.within(Span(date(2025, 11, 6), date(2025, 11, 7)), None, 9)
-    assert total == len(inside) == 2 and {day for _, day, _ in search.days(inside)} == {date(2025, 11, 6)}
+    (note,) = search.notes({passage.note_id for passage in search.passages(inside).values()}).values()
+    assert total == len(inside) == 2 and note.day == "2025-11-06"
 
 
 @pytest.mark.parametrize(

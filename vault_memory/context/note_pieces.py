@@ -9,13 +9,12 @@ from vault_memory.errors import RefusedError
 from vault_memory.markdown import facts, passages, provenance, scopes
 from vault_memory.markdown.entities import link_name
 from vault_memory.markdown.note import ASIDE, COMMENT, decoded_lines, note_header
-from vault_memory.search import decay
 from vault_memory.search.answer import Result
-from vault_memory.search.decay import Trace
+from vault_memory.search.candidates import Finder
 from vault_memory.search.names import Names
 from vault_memory.search.recall import found_at
 from vault_memory.search.superseded_facts import superseded
-from vault_memory.store import journal, note_queries
+from vault_memory.store import note_queries
 from vault_memory.store.journal import passage_key
 from vault_memory.store.note_queries import LocatedPassage, note_tokens
 from vault_memory.store.view import ALL, ATTACHMENT, FACTS, PAGE, Candidate, Filters, Store, View
@@ -129,19 +128,8 @@ def project_brief(vault: Vault, view: View, about: ProjectNotes, today: date) ->
 def _best_facts(view: View, about: ProjectNotes, today: date) -> list[LocatedPassage]:
     """The facts about a project, highest worth first (decay.py)."""
     rows = {row[-1].id: row for row in about.passages if row[-1].kind in FACTS}
-    told = note_queries.told_facts(view, rows, today)
-    used = journal.days_of_use(view, ((i, passage_key(row[-1].text)) for i, row in rows.items()), today.toordinal())
-
-    def worth(row: LocatedPassage) -> float:
-        found = row[-1]
-        confidence, importance, decided, told_days = told.get(found.id, (None, None, False, 1))
-        if importance is None:
-            importance = decay.importance_of(found.kind, decided, told_days)
-        day = date.fromisoformat(row[1]).toordinal() if row[1] else None
-        trace = Trace(day, used.get(found.id, ()), importance, 1.0 if confidence is None else confidence)
-        return decay.life(trace, today.toordinal()).worth
-
-    return sorted(rows.values(), key=worth, reverse=True)[:MAX_FACTS]
+    lives = Finder(view).lives({i: row[-1] for i, row in rows.items()}, today)
+    return sorted(rows.values(), key=lambda row: lives[row[-1].id].worth, reverse=True)[:MAX_FACTS]
 
 
 def recent_pieces(vault: Vault, view: View, days: Span, is_wanted: Callable[[Candidate], bool]) -> Iterator[Result]:
@@ -155,7 +143,7 @@ def _current_pieces(vault: Vault, view: View, rows: Iterable[LocatedPassage], la
     rows = list(rows)
     old = superseded(view, Names(view), [found.id for *_, found in rows if found.kind in FACTS], last, Filters())
     files: dict[str, list[str]] = {}
-    for path, day, header_tokens, by, found in rows:
+    for path, day, header_tokens, found in rows:
         if found.id in old:
             continue
         if path not in files:
@@ -168,7 +156,8 @@ def _current_pieces(vault: Vault, view: View, rows: Iterable[LocatedPassage], la
             continue
         yield Result(
             path=path, date=day, start_line=start, end_line=start + found.end_line - found.start_line, kind=found.kind,
-            content=found.text, tokens=found.tokens, key=passage_key(found.text), by=by, header_tokens=header_tokens,
+            content=found.text, tokens=found.tokens, key=passage_key(found.text), by=found.by,
+            header_tokens=header_tokens,
         )  # fmt: skip
 
 

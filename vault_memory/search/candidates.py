@@ -390,7 +390,7 @@ class Finder:
             hits=hits,
             above=self._above(passages, notes, terms),
             repeats={i: min(math.log(held) / math.log(max(total, 2)), 1.0) for i, held in repeats.items()},
-            days=self._fits(found, query.window) if query.window else in_order(found.temporal),
+            days=self._fits(found, notes, query.window) if query.window else in_order(found.temporal),
             order=_ordinals(found, notes) if query.wants_latest or query.wants_earliest else {},
         )
 
@@ -414,13 +414,15 @@ class Finder:
 
     def lives(self, passages: Mapping[int, Candidate], today: date) -> dict[int, Life]:
         """Return the age and worth, on a day, of facts and of lines of dated notes; nothing else ages."""
-        notes, now = self.search.notes({p.note_id for p in passages.values()}), today.toordinal()
-        days = {note.id: date.fromisoformat(note.day).toordinal() if note.day else None for note in notes.values()}
+        days, now = _days(self.search.notes({p.note_id for p in passages.values()})), today.toordinal()
         facts = [i for i, p in passages.items() if p.kind in FACTS]
         dated = [i for i, p in passages.items() if p.kind in ("note", "session") and days[p.note_id]]
         keys = ((i, journal.passage_key(passages[i].text)) for i in (*facts, *dated))
         used = journal.days_of_use(self.store, keys, now)
-        traces = {i: Trace(days[passages[i].note_id], used.get(i, ())) for i in (*dated, *facts)}
+        traces: dict[int, Trace] = {}
+        for i in (*dated, *facts):
+            day = days[passages[i].note_id]
+            traces[i] = Trace(day.toordinal() if day else None, used.get(i, ()))
         known = note_queries.told_facts(self.store, facts, today)
         for i in facts:
             confidence, importance, decided, told_days = known.get(i, (None, None, False, 1))
@@ -452,17 +454,19 @@ class Finder:
         naming: dict[int, date | None] = {}
         if query.named:  # passages that name the day or month, with their own day; without a year, only those near
             named = dict(self.search.lexical(query.named, NAMING_POOL))
-            start = window.span.start
-            days = {i: d for i, d, _ in self.search.days(named) if not d or abs((d - start).days) <= HALF_A_YEAR}
-            by_path = self.search.passages(days)  # equal scores in the same order in every index
-            naming = {i: days[i] for i in sorted(by_path, key=lambda i: -named[i])}
+            passages = self.search.passages(named)  # equal scores in the same order in every index
+            days = _days(self.search.notes({p.note_id for p in passages.values()}))
+            for i in sorted(passages, key=lambda i: -named[i]):
+                day = days[passages[i].note_id]
+                if not day or abs((day - window.span.start).days) <= HALF_A_YEAR:
+                    naming[i] = day
         # An undated note that names a day ("rent is due on the 7th of November") may mean any year, or the future; it
         # is no evidence that anything is known of a past day.
         is_ahead = window.span.end > query.request.today
         is_known = bool(order) or any(is_ahead or day for day in naming.values())
         return order + [i for i in naming if i not in set(order)], total - len(order), is_known
 
-    def _fits(self, found: Candidates, window: "Window") -> dict[int, float]:
+    def _fits(self, found: Candidates, notes: Mapping[int, NoteInfo], window: "Window") -> dict[int, float]:
         """Return how well each passage's day fits the window: 1 inside, outside .5 falling to 0 a window's length away.
         "Around" a day prefers the day itself to the edges of its window. If nothing but the time is asked, the temporal
         lane's order decides, and what lies outside comes last.
@@ -472,14 +476,21 @@ class Finder:
         if window.middle:
             start = end = window.middle
         fits: dict[int, float] = {}
-        for passage_id, day, occurred in self.search.days(found.passages):
-            spans = [(day, day) if day else None, occurred]
-            fits[passage_id] = max((_fit(span, start, end, soft) for span in spans if span), default=0.0)
+        days = _days(notes)
+        for passage in found.passages.values():
+            day, since, until = days[passage.note_id], passage.occurred_from, passage.occurred_to
+            spans = [(day, day)] if day else []
+            spans += [(date.fromisoformat(since), date.fromisoformat(until))] if since and until else []
+            fits[passage.id] = max((_fit(span, start, end, soft) for span in spans), default=0.0)
         if found.query.named:
             fits |= {i: max(fits[i], NAMING_FIT) for i in found.temporal if i in fits}
         if not found.only_time:
             return fits
         return {i: OUTSIDE_FIT * fit for i, fit in fits.items()} | in_order(found.temporal)
+
+
+def _days(notes: Mapping[int, NoteInfo]) -> dict[int, date | None]:
+    return {i: date.fromisoformat(note.day) if note.day else None for i, note in notes.items()}
 
 
 def note_cosines(cosine: Mapping[int, float], passages: Mapping[int, Candidate]) -> dict[int, float]:

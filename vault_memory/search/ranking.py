@@ -497,8 +497,7 @@ class Ranking(NamedTuple):
     are kept even if they match weakly."""
     below_threshold: int = 0
     notes: Mapping[int, NoteInfo] = {}
-    origins: Mapping[int, str] = {}
-    """The origin of passages not written by a person; this and `notes` are loaded once the order is settled."""
+    """Loaded once the order is settled."""
 
     def explain(self, passage_id: int) -> dict[str, Any]:
         """Explain a passage's score, its age and how many passages it superseded."""

@@ -107,7 +107,7 @@ class Recall:
             except RemoteError as error:
                 unmet.append(("rerank", f"{error}; kept the order of the ranking"))
         notes = finder.search.notes({ranking.passages[i].note_id for i in ranking.scores})
-        return ranking._replace(notes=notes, origins=note_queries.origins(finder.store, ranking.scores))
+        return ranking._replace(notes=notes)
 
     def _compose(self, finder: Finder, ranking: Ranking) -> Answer:
         found, query = ranking.candidates, ranking.candidates.query
@@ -170,9 +170,9 @@ class Recall:
         wanted.sort(key=lambda passage: unknown.get(passage.id, "") is None)  # undated results come last
         # Tokens of the marks printed after a passage: superseded, or from outside.
         marks = {i: new.header_tokens + fit_budget.MARK_TOKENS for i, new in ranking.successors.items()}
-        for i, by in ranking.origins.items():
-            if not provenance.is_trusted(by):
-                marks[i] = marks.get(i, 0) + fit_budget.ORIGIN_TOKENS
+        for each in wanted:
+            if not provenance.is_trusted(each.by):
+                marks[each.id] = marks.get(each.id, 0) + fit_budget.ORIGIN_TOKENS
         headers = {note.id: note.header_tokens for note in notes.values()}
         each_note = query.asks_when or query.window is not None or ranking.candidates.only_time
         packed = Packing(request, headers, marks, each_note).fill(wanted, scores)
@@ -205,7 +205,6 @@ class Recall:
 
     def _cite(self, finder: Finder, ranking: Ranking, packed: Packing) -> tuple[list[Result], Packing, dict[str, int]]:
         """Return the packed passages as cited results, their packing, and how many were lost as their file changed."""
-        facts = note_queries.facts(finder.store, [place[0].id for place in packed.places])
         names, explains = finder.names, ranking.candidates.query.request.explain
         ranked = {i: place for place, i in enumerate(ranking.scores, 1)} if explains else {}
         files: dict[int, list[str] | None] = {}
@@ -224,16 +223,16 @@ class Recall:
                 continue
             shown += place
             content, truncated = fit_budget.content(place, lines[start - 1] if first.from_char is not None else None)
-            occurred, confidence = facts.get(first.id, (None, None))
+            since, until = first.occurred_from, first.occurred_to
             life, successor = ranking.lives.get(first.id), ranking.successors.get(first.id)
             mentioned = (names.canonical(name) for name in entities.mentions(content))
-            by = ranking.origins.get(first.id, provenance.PERSON)
             # `ranked` is its rank before duplicates and results over budget were dropped.
             why = {**ranking.explain(first.id), "diversity": {"ranked": ranked[first.id]}} if explains else None
             results.append(Result(
                 rank=len(results) + 1, score=ranking.scores[first.id], kind=first.kind, date=note.day,
-                occurred=occurred, entities=tuple(dict.fromkeys(names.shown(s) or s for s in mentioned)),
-                confidence=confidence, tier=life.tier if life else None, content=content, path=note.path,
+                occurred=since if since == until else f"{since}/{until}",
+                entities=tuple(dict.fromkeys(names.shown(s) or s for s in mentioned)),
+                confidence=first.confidence, tier=life.tier if life else None, content=content, path=note.path,
                 # An attachment has no lines to cite.
                 start_line=start * (first.kind != ATTACHMENT),
                 end_line=(start + first.end_line - first.start_line) * (first.kind != ATTACHMENT),
@@ -241,7 +240,7 @@ class Recall:
                 tokens=sum(p.tokens for p in place) + fit_budget.JOINER_TOKENS * (len(place) - 1), truncated=truncated,
                 why=why, superseded_by=successor.source if successor else None,
                 key=journal.passage_key(first.text), parts=tuple(journal.passage_key(part.text) for part in place),
-                by=by, trusted=provenance.is_trusted(by), header_tokens=packed.headers.get(note.id, 0),
+                by=first.by, trusted=provenance.is_trusted(first.by), header_tokens=packed.headers.get(note.id, 0),
                 citation_tokens=fit_budget.citation_tokens(first) + packed.marks.get(first.id, 0),
             ))  # fmt: skip
         if any(lost.values()):

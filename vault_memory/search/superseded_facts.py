@@ -41,18 +41,19 @@ def superseded(
     asked = note_queries.claimed_slots(store, given)
     # Facts with a block id, under the slots others may cite them by: from any note, and from within their own.
     named: list[note_queries.ClaimRow] = [
-        (key, "", slot, "", STATES, 1, day, since, path, line, origin)
-        for key, block_id, day, since, path, line, origin in note_queries.facts_with_block_ids(store, given)
+        (key, "", slot, "", STATES, 1, day, since, path, *place)
+        for key, block_id, day, since, path, *place in note_queries.facts_with_block_ids(store, given)
         for slot in (f"^{entities.link_name(path)}#{block_id}".casefold(), f"^#{block_id}".casefold())
     ]
     if not asked and not named:
         return {}
-    written = {subject: names.slugs(subject) if _is_one(subject) else [subject] for subject, _ in asked}
+    # A group ("&") matches only itself; one entity is known by any of its names.
+    written = {subject: [subject] if "&" in subject else names.slugs(subject) for subject, _ in asked}
     pairs = {(slot, same) for subject, slot in asked for same in written[subject]}
     pairs |= {(ANY, subject) for _, subject in pairs} | {(row[2], "") for row in named}
     last = min(day for day in (today, filters.as_of, filters.until) if day)
     rows = [*note_queries.claims_about(store, pairs, last), *named]
-    outside = {row[0] for row in rows if not provenance.is_trusted(row[-1])}
+    outside = {row[0] for row in rows if not provenance.is_trusted(row[10])}
     notes = {path: number for number, path in enumerate(sorted({str(row[8]) for row in rows}))}
     told = [_dated(names, row, notes) for row in rows]
     if filters.as_of or filters.until:
@@ -67,35 +68,23 @@ def superseded(
             successors(own, last.toordinal(), given - outside)
         )
     found = {old: new for old, new in after.items() if old in given}
-    places = {row[0]: Successor(*row) for row in note_queries.citations(store, found.values())}
-    said: dict[int, str] = {}
+    places = {row[0]: row[11:] for row in rows}
+    said: dict[int, str] = defaultdict(str)
     for one in told:
-        said[one.key] = f"{said.get(one.key, '')} {one.claim.value}"
-    return {old: places[new]._replace(instead_of=said[old]) for old, new in found.items()}
+        said[one.key] += f" {one.claim.value}"
+    return {old: Successor(new, *places[new], instead_of=said[old]) for old, new in found.items()}
 
 
 def _dated(names: Names, row: note_queries.ClaimRow, notes: Mapping[str, int]) -> DatedClaim:
-    key, subject, slot, value, how, whole, day, since, path, line, _ = row
+    key, subject, slot, value, how, whole, day, since, path, line, *_ = row
     begins = date.fromisoformat(since).toordinal() if since else None
     mentioned = date.fromisoformat(day).toordinal() if day else begins
     if slot.startswith("^#"):
         subject = path
-    elif _is_one(subject):
+    elif "&" not in subject:
         subject = names.canonical(subject)
-    return DatedClaim(
-        key=key,
-        subject=subject,
-        claim=Claim(slot, value, how, bool(whole)),
-        day=mentioned,
-        since=begins or mentioned,
-        note=notes[path],
-        line=line,
-    )
-
-
-def _is_one(subject: str) -> bool:
-    """Whether a subject is one entity, known by any of its names; a group ("&") matches only itself."""
-    return bool(subject) and "&" not in subject
+    claim = Claim(slot, value, how, bool(whole))
+    return DatedClaim(key, subject, claim, mentioned, begins or mentioned, notes[path], line)
 
 
 # --- threads -------------------------------------------------------------------------------------------------------

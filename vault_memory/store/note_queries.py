@@ -7,16 +7,16 @@ from datetime import date
 from itertools import chain
 from typing import Any, NamedTuple
 
-from vault_memory.markdown import entities, provenance
+from vault_memory.markdown import entities
 from vault_memory.markdown.note import ASIDE
-from vault_memory.store.view import IS_NOTE, KINDS, PASSAGES, Candidate, Store, View
+from vault_memory.store.view import CANDIDATE, IS_NOTE, KINDS, PASSAGES, Candidate, Store, View
 from vault_memory.text.calendar_days import Span
 
-ClaimRow = tuple[int, str, str, str, str, int, str | None, str | None, str, int, str]
-"""Passage, subject, slot, value, how, whole, day, since, path, line and origin."""
+ClaimRow = tuple[int, str, str, str, str, int, str | None, str | None, str, int, str, str, int]
+"""Passage, subject, slot, value, how, whole, day, since, path, line, origin, citation, tokens of the note's header."""
 
-LocatedPassage = tuple[str, str | None, int, str, Candidate]
-"""Path, day, tokens of the note's header, origin, passage."""
+LocatedPassage = tuple[str, str | None, int, Candidate]
+"""Path, day, tokens of the note's header, passage."""
 
 ToldFact = tuple[float | None, float | None, bool, int]
 """Confidence, importance, whether it is a decision, and on how many days the same words were stated."""
@@ -56,13 +56,6 @@ WITH asked AS MATERIALIZED (SELECT f.* FROM json_each(?) j JOIN fact f ON f.pass
     FROM (SELECT DISTINCT wording FROM asked) w CROSS JOIN fact g ON g.wording = w.wording
     LEFT JOIN passage p ON p.id = g.passage_id LEFT JOIN note n ON n.id = p.note_id AND n.day <= ? GROUP BY 1)
 SELECT passage_id, confidence, importance, decided, max(days, 1) FROM asked JOIN told ON said = wording
-"""
-_FACTS = """
-SELECT passage_id, occurred_from, occurred_to, confidence FROM json_each(?) j JOIN fact ON passage_id = j.value
-"""
-_ORIGINS = """
-SELECT p.id, coalesce(p.origin, n.origin) AS by FROM json_each(?) j JOIN passage p ON p.id = j.value
-  JOIN note n ON n.id = p.note_id WHERE by <> ?
 """
 _USED_BY = """
 SELECT DISTINCT j.value ->> 0 FROM json_each(?) j JOIN used u ON u.passage = j.value ->> 1 WHERE u.day <= ?
@@ -119,25 +112,24 @@ GROUP BY name.slug
 _SLOTS = """
 SELECT DISTINCT c.subject, c.slot FROM json_each(?) j JOIN claim c ON c.passage_id = j.value WHERE c.whole
 """
-_CLAIMS = """
-SELECT c.passage_id, c.subject, c.slot, c.value, c.how, c.whole, n.day, coalesce(c.start, f.occurred_from), n.path,
-  p.start_line, coalesce(p.origin, n.origin)
+_PLACE = """
+n.path, p.start_line, coalesce(p.origin, n.origin),
+n.path || '#L' || p.start_line || iif(p.end_line > p.start_line, '-L' || p.end_line, ''), n.header_tokens
+"""
+_CLAIMS = f"""
+SELECT c.passage_id, c.subject, c.slot, c.value, c.how, c.whole, n.day, coalesce(c.start, f.occurred_from), {_PLACE}
 FROM json_each(?) j JOIN claim c ON c.slot = j.value ->> 0 AND c.subject = j.value ->> 1
   JOIN passage p ON p.id = c.passage_id JOIN note n ON n.id = p.note_id JOIN fact f ON f.passage_id = p.id
 WHERE coalesce(n.day, '') <= ?
 """
-_NAMED_FACTS = """
-SELECT p.id, f.block_id, n.day, coalesce(n.day, f.occurred_from), n.path, p.start_line, coalesce(p.origin, n.origin)
+_NAMED_FACTS = f"""
+SELECT p.id, f.block_id, n.day, coalesce(n.day, f.occurred_from), {_PLACE}
 FROM json_each(?) j JOIN fact f ON f.passage_id = j.value AND f.block_id IS NOT NULL AND f.part = 0
   JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id
 """
 _FACTS_OF_NOTES = f"""
 SELECT n.path, p.start_line, p.id FROM json_each(?) j CROSS JOIN note n ON n.path = j.value
   CROSS JOIN {PASSAGES} CROSS JOIN fact f ON f.passage_id = p.id AND f.part = 0
-"""
-_CITATIONS = """
-SELECT p.id, n.path || '#L' || p.start_line || iif(p.end_line > p.start_line, '-L' || p.end_line, ''), n.header_tokens
-FROM json_each(?) j JOIN passage p ON p.id = j.value JOIN note n ON n.id = p.note_id
 """
 _FACT_ROWS = """
 SELECT p.id, n.path, p.start_line, p.end_line, f.key, coalesce(p.origin, n.origin), n.day, p.kind, f.narrative,
@@ -163,17 +155,6 @@ def told_facts(store: View, ids: Iterable[int], today: date) -> dict[int, ToldFa
     """Return the ToldFact of each of these facts, counting the days up to `today`."""
     rows = store.rows(_TOLD_FACTS, json.dumps(list(ids)), today.isoformat())
     return {row[0]: (row[1], row[2], bool(row[3]), row[4]) for row in rows}
-
-
-def facts(store: View, ids: Iterable[int]) -> dict[int, tuple[str | None, float | None]]:
-    """Return (when it occurred: a day, or two with a slash; confidence) for those of these passages that are facts."""
-    rows = store.rows(_FACTS, json.dumps(list(ids)))
-    return {row[0]: (row[1] if row[1] == row[2] else f"{row[1]}/{row[2]}", row[3]) for row in rows}
-
-
-def origins(store: View, ids: Iterable[int]) -> dict[int, str]:
-    """Return the origins of those of these passages that were not written by a person."""
-    return dict(store.rows(_ORIGINS, json.dumps(list(ids)), provenance.PERSON))
 
 
 def used_by(store: View, keys: Iterable[tuple[int, int]], day: date) -> set[int]:
@@ -265,7 +246,7 @@ def claims_about(store: View, pairs: Iterable[tuple[str, str]], last: date) -> l
 
 
 def facts_with_block_ids(store: View, ids: Iterable[int]) -> Iterator[tuple[Any, ...]]:
-    """Yield (passage, block id, day, since, path, line, origin) of those of these facts that have a block id."""
+    """Yield (passage, block id, and from the day on as in ClaimRow) of those of these facts that have a block id."""
     return store.rows(_NAMED_FACTS, json.dumps(list(ids)))
 
 
@@ -284,11 +265,6 @@ def text_at(store: View, path: str, line: int) -> str | None:
     """Return the indexed passage at a note's line; None if there is none."""
     found = store.one(_TEXT_AT, path, line)
     return str(found) if found is not None else None
-
-
-def citations(store: View, ids: Iterable[int]) -> Iterator[tuple[int, str, int]]:
-    """Yield (passage, `path#L12` or `path#L12-L14`, tokens of the note's header) of each of these."""
-    return store.rows(_CITATIONS, json.dumps(list(ids)))
 
 
 # --- what is known already -------------------------------------------------------------------------------------------
@@ -312,12 +288,9 @@ _FACT_LINES = (
     "SELECT n.path, p.start_line, p.text FROM fact f JOIN passage p ON p.id = f.passage_id AND f.part = 0"
     " JOIN note n ON n.id = p.note_id"
 )
-_DATED = (
-    "SELECT n.path, n.day, n.header_tokens, coalesce(p.origin, n.origin), p.id, n.id, p.start_line, p.end_line,"
-    " p.from_char, p.to_char, p.kind, p.tokens, p.section, p.text"
-)
 _ABOUT = f"""
-{_DATED} FROM passage p JOIN note n ON n.id = p.note_id
+SELECT n.path, n.day, n.header_tokens, {CANDIDATE} FROM passage p JOIN note n ON n.id = p.note_id
+  LEFT JOIN fact f ON f.passage_id = p.id
 WHERE p.id IN (SELECT m.passage_id FROM mention m JOIN name ON name.id = m.name_id
     WHERE name.slug IN (SELECT value FROM json_each(?1))
   UNION SELECT p.id FROM (SELECT note_id, line FROM tag WHERE lower(name) IN (SELECT value FROM json_each(?1))
@@ -334,12 +307,12 @@ _NEWEST_NOTES = (
     " WHERE p.id BETWEEN n.first AND n.first + n.count - 1) FROM note n"
     " WHERE n.path >= ?1 AND (?2 IS NULL OR n.path < ?2) ORDER BY n.day DESC, n.path"
 )
-_RECENT = (
-    f"{_DATED} FROM note n CROSS JOIN {PASSAGES}"
-    " WHERE n.day BETWEEN ? AND ? AND p.section >= 0 AND p.section < ?"
-    " AND p.kind NOT IN (SELECT value FROM json_each(?))"
-    " ORDER BY p.kind IN (SELECT value FROM json_each(?)) DESC, n.day DESC, n.path, p.start_line DESC, p.id LIMIT ?"
-)
+_RECENT = f"""
+SELECT n.path, n.day, n.header_tokens, {CANDIDATE} FROM note n CROSS JOIN {PASSAGES}
+  LEFT JOIN fact f ON f.passage_id = p.id
+WHERE n.day BETWEEN ? AND ? AND p.section >= 0 AND p.section < ? AND p.kind NOT IN (SELECT value FROM json_each(?))
+ORDER BY p.kind IN (SELECT value FROM json_each(?)) DESC, n.day DESC, n.path, p.start_line DESC, p.id LIMIT ?
+"""
 
 
 def note_paths(view: View, folder: str = "") -> list[str]:
@@ -388,7 +361,8 @@ def recent_passages(
     Headings, frontmatter, comments and the kinds in `without` are excluded.
     """
     kinds = [json.dumps(sorted(map(KINDS.index, some))) for some in (without, preferred)]
-    return _dated_passages(view.rows(_RECENT, days.start.isoformat(), days.end.isoformat(), ASIDE, *kinds, limit))
+    rows = view.rows(_RECENT, days.start.isoformat(), days.end.isoformat(), ASIDE, *kinds, limit)
+    return [(*row[:3], Candidate.of(row[3:])) for row in rows]
 
 
 def passages_about(
@@ -399,14 +373,8 @@ def passages_about(
     Newest first, undated last, with the exclusions of `recent_passages`. `called` contains slugs and lower-case names.
     """
     kinds = json.dumps(sorted(map(KINDS.index, without)))
-    return _dated_passages(view.rows(_ABOUT, json.dumps(list(called)), scope, last.isoformat(), ASIDE, kinds, limit))
-
-
-def _dated_passages(rows: Iterable[tuple[Any, ...]]) -> list[LocatedPassage]:
-    return [
-        (path, day, header, by, Candidate._make((*place, KINDS[kind], tokens, section, text)))
-        for path, day, header, by, *place, kind, tokens, section, text in rows
-    ]
+    rows = view.rows(_ABOUT, json.dumps(list(called)), scope, last.isoformat(), ASIDE, kinds, limit)
+    return [(*row[:3], Candidate.of(row[3:])) for row in rows]
 
 
 # --- problems and statistics -----------------------------------------------------------------------------------------

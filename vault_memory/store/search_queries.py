@@ -5,7 +5,7 @@ since row ids depend on the order of indexing.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from functools import cached_property, lru_cache
 from sys import intern
@@ -17,7 +17,7 @@ from vault_memory.markdown.entities import slug
 from vault_memory.markdown.note import ASIDE
 from vault_memory.store.embedding_rows import Space
 from vault_memory.store.vectors import bit_code
-from vault_memory.store.view import KINDS, PASSAGES, Candidate, Filters, NoteInfo, Store, View, text_hash
+from vault_memory.store.view import CANDIDATE, KINDS, PASSAGES, Candidate, Filters, NoteInfo, Store, View, text_hash
 from vault_memory.text import terms
 from vault_memory.text.calendar_days import Span
 from vault_memory.text.terms import STOP_WORDS, quoted
@@ -94,9 +94,9 @@ _BY_PATH = """
 SELECT p.id FROM json_each(?) j CROSS JOIN passage p ON p.id = j.value CROSS JOIN note n ON n.id = p.note_id
 ORDER BY n.path, p.id
 """
-_PASSAGES = """
-SELECT p.id, note_id, start_line, end_line, from_char, to_char, kind, p.tokens, section, text
-FROM json_each(?) j CROSS JOIN passage p ON p.id = j.value CROSS JOIN note n ON n.id = p.note_id
+_PASSAGES = f"""
+SELECT {CANDIDATE} FROM json_each(?) j CROSS JOIN passage p ON p.id = j.value CROSS JOIN note n ON n.id = p.note_id
+LEFT JOIN fact f ON f.passage_id = p.id
 """
 _NOTES = """
 SELECT n.id, n.path, day, title, headings, header_tokens, tokens, words
@@ -328,21 +328,11 @@ class Search:
         rows = self._view.rows(sql, *days, known.start.isoformat(), count, limit, lines, middle)
         return [row[0] for row in rows], total
 
-    def days(self, ids: Iterable[int]) -> Iterator[tuple[int, date | None, tuple[date, date] | None]]:
-        """Yield (passage id, its note's day, when its fact occurred) for each of these passages."""
-        sql = (
-            "SELECT p.id, n.day, f.occurred_from, f.occurred_to FROM json_each(?) j JOIN passage p ON p.id = j.value"
-            " JOIN note n ON n.id = p.note_id LEFT JOIN fact f ON f.passage_id = p.id"
-        )
-        for passage, day, start, end in self._view.rows(sql, json.dumps(list(ids))):
-            occurred = (date.fromisoformat(start), date.fromisoformat(end)) if start and end else None
-            yield passage, date.fromisoformat(day) if day else None, occurred
-
     def passages(self, ids: Iterable[int]) -> dict[int, Candidate]:
         """Return those of these passages that the filters allow, by path and line."""
         sql = _PASSAGES + self._where("+p.id", "WHERE") + " ORDER BY n.path, p.id"
         rows = self._view.rows(sql, json.dumps(list(ids)))
-        return {row[0]: Candidate._make((*row[:6], KINDS[row[6]], *row[7:])) for row in rows}
+        return {row[0]: Candidate.of(row) for row in rows}
 
     def repeats(self, passages: Iterable[Candidate]) -> dict[int, int]:
         """Return, for passages whose exact text occurs in many notes, in how many."""

@@ -357,6 +357,24 @@ class Candidate(NamedTuple):
     section: int
     """How many of the note's headings precede it; negative for a heading itself, ASIDE for frontmatter and comments."""
     text: str
+    by: str = "person"
+    """Its origin (provenance.py)."""
+    occurred_from: str | None = None
+    occurred_to: str | None = None
+    confidence: float | None = None
+    """These three of a fact only."""
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> "Candidate":
+        """Return the passage in a row of the columns CANDIDATE."""
+        return cls._make((*row[:6], KINDS[row[6]], *row[7:]))
+
+
+CANDIDATE = (
+    "p.id, n.id, p.start_line, p.end_line, p.from_char, p.to_char, p.kind, p.tokens, p.section, p.text,"
+    " coalesce(p.origin, n.origin), f.occurred_from, f.occurred_to, f.confidence"
+)
+"""The columns of a passage `p` of a note `n`, with its fact `f` if it is one."""
 
 
 class NoteInfo(NamedTuple):
