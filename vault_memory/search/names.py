@@ -53,18 +53,15 @@ class Names:
         A note is known by its file name, unless facts mention it only by another name (a README's alias Anna).
         """
         found = entities.resolve(name, self._own, self._aliases)
-        if not found and (path := self._joining(name)):
-            if path not in self._known_as:
-                self._known_as[path] = self._most_telling(path)
-            found = self._known_as[path]
-        return found or entities.slug(name)
-
-    def _most_telling(self, path: str) -> str:
-        own = _own(path)
-        if self._joining(own) == path and note_queries.is_mentioned(self._store, own):
-            return own  # the usual case: no need to read the other names
-        slugs = [slug for _, slug in self._joined(path)]
-        return next((slug for slug in slugs if note_queries.is_mentioned(self._store, slug)), slugs[0])
+        path = "" if found else self._joining(name)
+        if not path:
+            return found or entities.slug(name)
+        if path not in self._known_as:
+            slugs = [_own(path)]
+            if self._joining(slugs[0]) != path or not note_queries.is_mentioned(self._store, slugs[0]):  # seldom
+                slugs = [slug for _, slug in self._joined(path)]
+            self._known_as[path] = next((s for s in slugs if note_queries.is_mentioned(self._store, s)), slugs[0])
+        return self._known_as[path]
 
     def _joining(self, name: str) -> str:
         """Return the path of the note whose names include this one; "" if ambiguous, or if an entity's page has it."""
@@ -83,16 +80,21 @@ class Names:
         return self._same[path] if path else []
 
     def note(self, name: str) -> str:
-        """Return the path of the note a name means; "" if none, if several have it as an alias, or if a page has it."""
+        """Return the path of the first of `notes`, or ""."""
         return next(iter(self.notes(name)), "")
 
     def notes(self, name: str) -> list[str]:
-        """Return that note and others with the name: file names before titles, as for a link, then nearest the root."""
+        """Return the notes whose own name it is, else the only one with such an alias; [] if an entity's page has it.
+
+        File names come before titles, as for a link, then the nearest to the root.
+        """
         slug = entities.slug(name)
         if not slug or slug in self._own or entities.is_day(slug):
             return []
         if slug not in self._notes:
-            self._notes[slug] = _meant(slug, note_queries.notes_named(self._store, slug))
+            found = note_queries.notes_named(self._store, slug)
+            meant = [path for path, is_own in found if is_own] or [path for path, _ in found if len(found) == 1]
+            self._notes[slug] = sorted(meant, key=lambda path: _own(path) != slug)
         return self._notes[slug]
 
     def called(self, runs: Mapping[str, bool], words: Sequence[str]) -> dict[int, float]:
@@ -145,9 +147,3 @@ class Names:
 
 def _own(path: str) -> str:
     return entities.slug(entities.link_name(path))
-
-
-def _meant(slug: str, found: Sequence[tuple[str, int]]) -> list[str]:
-    """Pick the notes a name means from (path, is own name): all whose own name it is, else the only note it aliases."""
-    own = [path for path, is_own in found if is_own] or [path for path, _ in found if len(found) == 1]
-    return sorted(own, key=lambda path: _own(path) != slug)

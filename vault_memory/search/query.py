@@ -112,20 +112,19 @@ class Query(NamedTuple):
             yield self._replace(window=window, named=tuple(map(terms.quoted, named)))
 
     def unknown(self, known: Iterable[str]) -> tuple[str, ...]:
-        """Return its words none of whose phrases is `known`, except time words and scripts without spaces."""
+        """Return its words none of whose phrases is `known`.
+
+        Words of time, scripts without spaces and the function words of its language do not count.
+        """
         phrases = {phrase.casefold() for phrase in known}
         words = [word for word in self.words if word not in _OF_TIME and not terms.RUN.search(word)]
         unknown = [word for word in words if phrases.isdisjoint(map(str.casefold, phrases_of([word])))]
-        return tuple(self.without_idle(unknown))
-
-    def without_idle(self, words: Sequence[str]) -> Sequence[str]:
-        """Drop the function words of its language."""
-        if not words:
-            return words
+        if not unknown:
+            return ()
         from vault_memory.text.word_classes import idle_words  # lazy: in most questions every word is known
 
         idle = idle_words(self.text)
-        return [word for word in words if not (idle and idle.issuperset(re.findall(r"\w+", terms.folded(word))))]
+        return tuple(w for w in unknown if not (idle and idle.issuperset(re.findall(r"\w+", terms.folded(w)))))
 
 
 def understand(request: Request) -> Query:

@@ -123,30 +123,26 @@ class _Word(NamedTuple):
     weight: float
     is_name: bool
     """Whether it names an entity that the notes know."""
-    known: float
+    known: float = 0.0
     """1 if it occurs anywhere, PART_SHARE if only parts of it do, else 0."""
-    reached: Mapping[int, float]
+    hits: Collection[int] = ()
+    """The candidates that contain it or a part of it."""
+    reached: Mapping[int, float] = {}
     """How well each candidate matches it, including neighbours and the note's title, 0..1."""
     holders: Sequence[Collection[int]] = ()
     """The candidates that are about it."""
-
-    @property
-    def asks(self) -> float:
-        """How much it asks, 0..1."""
-        return min(self.weight / LEAST_ASKED_WEIGHT, 1.0)
 
 
 def find_relevance(found: Candidates, finder: Finder, best: Sequence[int] = ()) -> Relevance:
     """Measure how much of a question the notes know; if it was asked, the `best` passages must contain its words."""
     if not _is_measurable(found):
         return Relevance()
-    hits = _hits(found, finder)
-    words = _words(found, finder, hits)
+    words = _words(found, finder)
     lacking = _find_lacking(found, words, best[:BEST_PASSAGES]) if best else Relevance()
     return lacking._replace(
         figure=_figure(words),
         asks=bool(best) or _asks(found, [word for word in words if not word.is_name]),  # only hooks ask for this
-        weak=_find_weak(found, finder, words, hits),
+        weak=_find_weak(found, finder, words),
     )
 
 
@@ -167,12 +163,6 @@ def _is_measurable(found: Candidates) -> bool:
     )
 
 
-def _hits(found: Candidates, finder: Finder) -> dict[str, Collection[int]]:
-    """Return hits by phrase, adding terms too common to be searched that count here, such as a speaker's name."""
-    common = finder.find_hits([phrase for phrase in found.words if phrase not in found.hits], found.stems)
-    return {phrase.casefold(): held for phrase, held in (*found.hits.items(), *common.items())}
-
-
 def _find_lacking(found: Candidates, words: Sequence[_Word], best: Sequence[int]) -> Relevance:
     """Find the words missing from the best passages, counting only passages about the names in the question, if any.
 
@@ -185,13 +175,14 @@ def _find_lacking(found: Candidates, words: Sequence[_Word], best: Sequence[int]
     is_met = any(word.known for word in words)
     texts = [found.passages[i].text for i in seen if i in found.passages] if is_met else []
     asked = [word for word in words if not word.is_name]
-    held = _find_held([word for word in asked if word.asks], texts, seen)
-    lacks = {word.word: word.asks * (1 - held.get(word.word, 1.0)) for word in asked}
+    held = _find_held([word for word in asked if word.weight], texts, seen)
+    asks = {word.word: min(word.weight / LEAST_ASKED_WEIGHT, 1.0) for word in asked}
+    lacks = {word: share * (1 - held.get(word, 1.0)) for word, share in asks.items()}
     if sum(lacks.values()) < MOST_LACKING * WORDS_BESIDES:
         return Relevance()
     sayable = found.query.unknown(())  # only now: this reads the grammar of all languages
     asked = [word for word in asked if word.word in sayable]
-    total = sum(word.asks for word in asked) + WORDS_BESIDES
+    total = sum(asks[word.word] for word in asked) + WORDS_BESIDES
     if sum(lacks[word.word] for word in asked) < MOST_LACKING * total:
         nowhere = (w.word for w in asked if not w.known and held.get(w.word, 1.0) < NOTHING_NEAR)
         return Relevance(unmentioned=tuple(nowhere))
@@ -229,7 +220,10 @@ def _figure(words: Sequence[_Word]) -> float:
     return (HELD_WEIGHT * most + KNOWN_WEIGHT * known) / (total + WEIGHT_BESIDES) + LENGTH_WEIGHT * math.log1p(most)
 
 
-def _words(found: Candidates, finder: Finder, hits: Mapping[str, Collection[int]]) -> list[_Word]:
+def _words(found: Candidates, finder: Finder) -> list[_Word]:
+    # Terms too common to be searched count here, such as a speaker's name.
+    common = finder.find_hits([phrase for phrase in found.words if phrase not in found.hits], found.stems)
+    hits = {phrase.casefold(): held for phrase, held in (*found.hits.items(), *common.items())}
     counts = {phrase.casefold(): count for phrase, count in found.words.items()}
     capitalised = {name.casefold() for name in found.query.names}
     of_entities = {phrase.strip('"*').casefold() for phrase in found.naming}
@@ -247,24 +241,24 @@ def _words(found: Candidates, finder: Finder, hits: Mapping[str, Collection[int]
             total = found.totals.passages
             weight = min(inverse_frequency(total, passages) / inverse_frequency(total, 0), 1.0)
         if not passages and not any(phrase in counts for phrase in parts):
-            words.append(_Word(word, weight, False, 0.0, {}))
+            words.append(_Word(word, weight, False))
             continue
         notes = {note for note, _ in finder.search.titles(whole, TITLES)} & found.title.keys() if whole else set()
         titled = [i for i, passage in found.passages.items() if passage.note_id in notes] if notes else []
         reached = {i: 1.0 if found.passages[i].note_id in found.called else TITLE_SHARE for i in titled}
-        for share, phrases in ((PART_SHARE, parts), (1.0, whole)):
-            for hit in {hit for phrase in phrases for hit in hits.get(phrase, ())}:
+        of_whole, of_parts = ({i for p in phrases for i in hits.get(p, ())} for phrases in (whole, parts))
+        for share, found_in in ((PART_SHARE, of_parts), (1.0, of_whole)):
+            for hit in found_in:
                 for near, reach in neighbours(hit, found.passages):
                     reached[near] = max(reached.get(near, 0.0), share * reach)
         under = [above[phrase] for phrase in whole if phrase in above]
         holders = [titled] if word in capitalised or word in of_entities else [reached, *under]
-        words.append(_Word(word, weight, is_name, 1.0 if passages else PART_SHARE, reached, holders))
+        known = 1.0 if passages else PART_SHARE
+        words.append(_Word(word, weight, is_name, known, of_whole | of_parts, reached, holders))
     return words
 
 
-def _find_weak(
-    found: Candidates, finder: Finder, words: Sequence[_Word], hits: Mapping[str, Collection[int]]
-) -> frozenset[int]:
+def _find_weak(found: Candidates, finder: Finder, words: Sequence[_Word]) -> frozenset[int]:
     """Return the candidates that, with their neighbours and title, share at most a name with the question and are far
     from its meaning. One that contains all of its words is never weak, even if they are all names.
 
@@ -274,7 +268,7 @@ def _find_weak(
     telling = set[int]().union(*(each for word in words if word.weight for each in word.holders))
     if not telling:
         return frozenset()
-    held = {w.word: {i for p in phrases_of([w.word]) for i in hits.get(p.casefold(), ())} for w in words}
+    held = {word.word: set(word.hits) for word in words}
     others = {word: set[int]().union(*(held[other] for other in held if other != word)) for word in held}
     rare = (own for word, own in held.items() if len(own) <= RARE_PASSAGES and own.isdisjoint(others[word]))
     telling.update(*rare)
@@ -313,8 +307,7 @@ def find_least(finder: Finder) -> float:
         reached = []
         for query in queries:
             found = finder.find(query)
-            measurable = _is_measurable(found)
-            reached.append(_figure(_words(found, finder, _hits(found, finder))) if measurable else math.inf)
+            reached.append(_figure(_words(found, finder)) if _is_measurable(found) else math.inf)
         highest = max(highest, sorted(reached)[int(QUANTILE * len(reached))])
     return (highest + USUAL) / 2
 

@@ -74,25 +74,23 @@ def note_recall(root: Path, query: str, now: datetime, passages: Sequence[CitedP
 
     The event "shown" records unsolicited results: it counts for nothing, or memory would learn from its own output.
     """
-    line = {
-        "event": event,
-        **_when(now),
+    told = {
         "query": hashlib.sha256(" ".join(query.casefold().split()).encode("utf-8", "replace")).hexdigest()[:16],
         "passages": [passage.source for passage in passages],
         "texts": [digits(passage.key) for passage in passages],
     }
     with suppress(OSError, RefusedError):
-        _append(root, line)
+        _append(root, event, now, told)
 
 
 def note_tombstone(root: Path, passage: CitedPassage, now: datetime) -> None:
     """Append that a passage was forgotten; raises RefusedError behind a symlink, VaultError if the system refuses."""
-    _note_aloud(root, {"event": "tombstone", **_when(now), "text": digits(passage.key), "source": passage.source})
+    _note_aloud(root, "tombstone", now, {"text": digits(passage.key), "source": passage.source})
 
 
 def note_restored(root: Path, key: int, now: datetime) -> None:
     """Append that a forgotten passage was written again on purpose; raises like `note_tombstone`."""
-    _note_aloud(root, {"event": "restored", **_when(now), "text": digits(key)})
+    _note_aloud(root, "restored", now, {"text": digits(key)})
 
 
 def note_verdicts(
@@ -103,10 +101,9 @@ def note_verdicts(
 
     `day` is the verdict's day if not that of `now`: facts after it count as newer.
     """
-    when = {**_when(now), **({"day": day.isoformat()} if day else {})}
-    line = {"event": what, **when, "about": about, "names": sorted(names), "value": value}
-    if line["names"]:
-        _note_aloud(root, line)
+    told = {"about": about, "names": sorted(names), "value": value, **({"day": day.isoformat()} if day else {})}
+    if told["names"]:
+        _note_aloud(root, what, now, told)
 
 
 def note_session(root: Path, what: str, session: str, now: datetime) -> None:
@@ -116,7 +113,7 @@ def note_session(root: Path, what: str, session: str, now: datetime) -> None:
     """
     if (root / locations.MEMORY_FOLDER).is_dir():  # do not turn a folder that is no vault yet into one
         with suppress(OSError, RefusedError):
-            _append(root, {"event": what, **_when(now), "source": session[:MAX_NAME]})
+            _append(root, what, now, {"source": session[:MAX_NAME]})
 
 
 CAPTURE_EVENTS = ("proposed", "held", "accepted", "declined", "folded")
@@ -139,7 +136,7 @@ _TEXT = re.compile(rb'"text":"((?:[^"\\]|\\.)*)"')
 def note_capture(root: Path, what: str, now: datetime, run: str, rows: Iterable[Mapping[str, Any]]) -> None:
     """Append what became of statements (see `CAPTURE_EVENTS`) in a run; raises like `note_tombstone`."""
     for row in rows:
-        _note_aloud(root, {"event": what, **_when(now), "run": run, **row}, _CAPTURES)
+        _note_aloud(root, what, now, {"run": run, **row}, _CAPTURES)
 
 
 def note_undone(root: Path, run: str, now: datetime) -> None:
@@ -151,9 +148,8 @@ def note_undone(root: Path, run: str, now: datetime) -> None:
 
 def capture_events(root: Path) -> list[dict[str, Any]]:
     """Return the CAPTURE_EVENTS of all devices in order of time, skipping damaged lines; blanked texts are empty."""
-    found = list(_all_captures(root))
-    blanked = {str(event.get("name")) for event in found if event["event"] == BLANKED}
-    kept = [event for event in found if event["event"] in CAPTURE_EVENTS]
+    blanked = _blanked(root)
+    kept = [event for event in _captures(root) if event["event"] in CAPTURE_EVENTS]
     for event in kept:
         event["text"] = "" if str(event.get("name")) in blanked else event.get("text")
     return sorted(kept, key=lambda event: str(event.get("at")))
@@ -166,8 +162,7 @@ def blank_captured(root: Path, names: Iterable[str] = (), now: datetime = _EPOCH
     `note_tombstone`.
     """
     note_capture(root, BLANKED, now, "", [{"name": name} for name in sorted(names)])
-    blanked = {str(event.get("name")) for event in _all_captures(root) if event["event"] == BLANKED}
-    own = files(root).get(f"{locations.device_id()}{_CAPTURES}")
+    blanked, own = _blanked(root), files(root).get(f"{locations.device_id()}{_CAPTURES}")
     if not (own and blanked):
         return
     with suppress(OSError), open(own, "r+b") as handle:
@@ -182,14 +177,18 @@ def blank_captured(root: Path, names: Iterable[str] = (), now: datetime = _EPOCH
 
 def other_devices_hold(root: Path, names: Collection[str]) -> bool:
     """Return whether other devices' journals still contain words of these statements."""
-    own = f"{locations.device_id()}{_CAPTURES}"
-    others = (file for name, file in files(root).items() if name.endswith(_CAPTURES) and name != own)
-    events = (event for file in others for event in _events(file))
+    events = _captures(root, but=f"{locations.device_id()}{_CAPTURES}")
     return any(event.get("name") in names and str(event.get("text", "")).strip() for event in events)
 
 
-def _all_captures(root: Path) -> Iterator[dict[str, Any]]:
-    return (event for name, file in files(root).items() if name.endswith(_CAPTURES) for event in _events(file))
+def _captures(root: Path, but: str = "") -> Iterator[dict[str, Any]]:
+    """Yield the events in every device's file of captures, but one."""
+    chosen = (file for name, file in files(root).items() if name.endswith(_CAPTURES) and name != but)
+    return (event for file in chosen for event in _events(file))
+
+
+def _blanked(root: Path) -> set[str]:
+    return {str(event.get("name")) for event in _captures(root) if event["event"] == BLANKED}
 
 
 def _events(file: Path) -> Iterator[dict[str, Any]]:
@@ -224,8 +223,7 @@ MAX_ENTRIES = 500
 def entries(root: Path, days: int) -> list[JournalEntry]:
     """Return the entries of all devices for the last `days` days, newest first; at most MAX_ENTRIES."""
     first = (date.today() - timedelta(days=max(days, 1) - 1)).isoformat()
-    blanked = {str(event.get("name")) for event in _all_captures(root) if event["event"] == BLANKED}
-    found: list[JournalEntry] = []
+    blanked, found = _blanked(root), list[JournalEntry]()
     for name, file in files(root).items():
         for event in _events(file):
             with suppress(KeyError, TypeError, ValueError, AttributeError):
@@ -245,16 +243,12 @@ def _entry(device: str, event: Mapping[str, Any]) -> JournalEntry:
     )
 
 
-def _note_aloud(root: Path, line: dict[str, Any], ending: str = ".jsonl") -> None:
+def _note_aloud(root: Path, event: str, now: datetime, told: Mapping[str, Any], ending: str = ".jsonl") -> None:
     try:
-        _append(root, line, ending)
+        _append(root, event, now, told, ending)
     except OSError as error:
         why = f"The journal in .memory/journal cannot be written: {error.strerror or error}."
         raise VaultError(why, "Check permissions and free space.") from error
-
-
-def _when(now: datetime) -> dict[str, str]:
-    return {"day": now.astimezone().date().isoformat(), "at": now.isoformat(timespec="microseconds")}
 
 
 def digits(key: int) -> str:
@@ -262,8 +256,10 @@ def digits(key: int) -> str:
     return f"{key & (1 << 64) - 1:016x}"
 
 
-def _append(root: Path, line: dict[str, Any], ending: str = ".jsonl") -> None:
-    """Append a line to this device's file with that ending; raises RefusedError behind a symlink, or OSError."""
+def _append(root: Path, event: str, now: datetime, told: Mapping[str, Any], ending: str = ".jsonl") -> None:
+    """Append an event to this device's file with that ending; raises RefusedError behind a symlink, or OSError."""
+    when = {"day": now.astimezone().date().isoformat(), "at": now.isoformat(timespec="microseconds")}
+    line = {"event": event, **when, **told}
     file = locations.place_to_write(root, f"journal/{locations.device_id()}{ending}")
     locations.make_folder(file.parent)
     safe_files.append(file, json.dumps(line, separators=(",", ":")).encode("ascii"))

@@ -176,25 +176,26 @@ class Search:
             + self._where("+rowid")
             + " ORDER BY s DESC LIMIT ?"
         )
-        return self._in_order(self._best(limit, sql, " OR ".join(phrases)), limit)
+        return self._best(limit, sql, " OR ".join(phrases))
 
-    def _best(self, limit: int, sql: str, *parameters: Any) -> list[tuple[int, float]]:  # noqa: ANN401
-        """Return the best `limit` of a statement ending in a LIMIT, best first, plus all that tie with the last."""
+    def _best(self, limit: int, sql: str, *parameters: Any, ties: str = _BY_PATH) -> list[tuple[int, float]]:  # noqa: ANN401
+        """Return the best `limit` of a statement ending in a LIMIT, best first, with ties in the order of `ties`.
+
+        Without `ties`, all that tie with the last are returned too.
+        """
         most = limit + limit // 2 + 1
         found = list(self._view.rows(sql, *parameters, most))
         if len(found) == most and found[-1][1] == found[limit - 1][1]:  # so many ties are rare
             found = list(self._view.rows(sql, *parameters, -1))
-        return [pair for pair in found if len(found) <= limit or pair[1] >= found[limit - 1][1]]
-
-    def _in_order(
-        self, found: Sequence[tuple[int, float]], limit: int, by_path: str = _BY_PATH
-    ) -> list[tuple[int, float]]:
-        """Return the best `limit`, best first, with ties by path and line."""
+        if len(found) > limit:
+            found = [pair for pair in found if pair[1] >= found[limit - 1][1]]
+        if not ties:
+            return found
         if len({score for _, score in found}) < len(found):
             score_of = dict(found)
-            ids = (row[0] for row in self._view.rows(by_path, json.dumps(list(score_of))))
+            ids = (row[0] for row in self._view.rows(ties, json.dumps(list(score_of))))
             found = sorted(((i, score_of[i]) for i in ids), key=lambda pair: -pair[1])
-        return list(found[:limit])
+        return found[:limit]
 
     def matching(self, match: str) -> int:
         """Count the passages that satisfy the FTS5 expression `match`."""
@@ -214,7 +215,7 @@ class Search:
             f"SELECT rowid, -bm25(note_fts, {NOTE_WEIGHTS}) AS s FROM main.note_fts"
             f" WHERE note_fts MATCH ?{seen} ORDER BY s DESC LIMIT ?"
         )
-        return self._in_order(self._best(limit, sql, match), limit, _NOTES_BY_PATH)
+        return self._best(limit, sql, match, ties=_NOTES_BY_PATH)
 
     def files(self, names: Sequence[str]) -> list[int]:
         """Return the ids of notes with one of these lower-case paths or file names."""
@@ -247,13 +248,13 @@ class Search:
             f"SELECT c.id, -vec_distance_hamming(vec_bit(c.code), vec_bit(?1)) AS s FROM {source}"
             f" WHERE c.embedder = ?2 {grouped} ORDER BY s DESC LIMIT ?3"
         )
-        codes = [i for i, _ in self._best(pool, nearest, bit_code(vector), space.id)]
+        codes = [i for i, _ in self._best(pool, nearest, bit_code(vector), space.id, ties="")]
         sql = (
             "SELECT p.id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) AS s FROM json_each(?) j"
             f" CROSS JOIN embedding e ON e.id = j.value CROSS JOIN {_places(space)} p ON p.embedding_id = e.id"
             " WHERE s IS NOT NULL" + self._where("+p.id") + " ORDER BY s DESC LIMIT ?"
         )
-        return self._in_order(self._best(limit, sql, vector, json.dumps(codes)), limit)
+        return self._best(limit, sql, vector, json.dumps(codes))
 
     def cosines(self, space: Space, ids: Iterable[int], vector: bytes) -> dict[int, float]:
         """Return the cosines to a query vector of those of these passages that have a vector in its space."""
