@@ -56,7 +56,7 @@ TOGETHER = 1.5
 """Scales the mean cosine of a note's passages up to the note's own: their sum is nearer the question than each is."""
 
 MOST_ALIKE = 5
-"""How many passages with identical text, repeated across notes, are kept as candidates."""
+"""How many passages with identical text, repeated across notes, are kept as candidates: the newest or oldest."""
 
 TOO_COMMON = 2
 """A term in more than 1/TOO_COMMON of the passages says nothing and is not searched, unless there is no other."""
@@ -241,21 +241,17 @@ class Finder:
         while limit < wanted:  # one line repeated every day must not fill the pool
             limit = wanted
             found = dict(self.search.lexical(_searched(terms), limit))
-            dropped, crowd = self._crowding(found, query.wants_earliest)
-            wanted = pool + crowd
+            passages = self.search.passages(found)
+            repeats = self.search.repeats(passages.values())
+            notes = self.search.notes({passages[i].note_id for i in repeats})
+            alike: dict[str, list[int]] = defaultdict(list)
+            days = {i: notes[passages[i].note_id].day or "" for i in repeats}
+            for i in sorted(repeats, key=days.__getitem__, reverse=not query.wants_earliest):
+                alike[passages[i].text].append(i)
+            crowds = [ids for ids in alike.values() if len(ids) > MOST_ALIKE]
+            wanted = pool + sum(repeats[ids[0]] for ids in crowds)
+        dropped = {i for ids in crowds for i in ids[MOST_ALIKE:]}
         return dict([pair for pair in found.items() if pair[0] not in dropped][:pool])
-
-    def _crowding(self, found: Collection[int], oldest: bool) -> tuple[Collection[int], int]:
-        """Return all but the newest (or oldest) MOST_ALIKE passages of each identical text, and how many notes contain
-        those texts."""
-        passages = self.search.passages(found)
-        repeats = self.search.repeats(passages.values())
-        notes = self.search.notes({passages[i].note_id for i in repeats})
-        alike: dict[str, list[int]] = defaultdict(list)
-        for i in sorted(repeats, key=lambda i: notes[passages[i].note_id].day or "", reverse=not oldest):
-            alike[passages[i].text].append(i)
-        crowds = [ids for ids in alike.values() if len(ids) > MOST_ALIKE]
-        return {i for ids in crowds for i in ids[MOST_ALIKE:]}, sum(repeats[ids[0]] for ids in crowds)
 
     def _beyond(self, terms: Mapping[str, TermCounts], hits: Mapping[str, Mapping[int, int]]) -> int:
         """Return how many passages with a searched term are not candidates: exact, or a lower bound."""
@@ -377,11 +373,14 @@ class Finder:
         notes, total = self.search.notes(ids), found.totals.notes
         repeats = self.search.repeats(passages.values())
         cosine = self.search.cosines(space, passages, found.vector) if space else {}
+        of_note: dict[int, list[float]] = defaultdict(list)
+        for i, own in cosine.items():
+            of_note[passages[i].note_id].append(own)
         held_by = {p: min(held.notes, total) for p, held in terms.items()}
         return found._replace(
             beyond_pool=self._beyond(terms, hits) if terms and is_full else found.beyond_pool,
             cosine=cosine,
-            note_cosine=note_cosines(cosine, passages),
+            note_cosine={note: TOGETHER * sum(own) / len(own) for note, own in of_note.items()},
             notes={note: notes[note] for note in ids},
             rarity={p: inverse_frequency(found.totals.passages, held.passages) for p, held in terms.items()},
             # Above 0 even for a term in every note: a vault may have only a few.
@@ -491,14 +490,6 @@ class Finder:
 
 def _days(notes: Mapping[int, NoteInfo]) -> dict[int, date | None]:
     return {i: date.fromisoformat(note.day) if note.day else None for i, note in notes.items()}
-
-
-def note_cosines(cosine: Mapping[int, float], passages: Mapping[int, Candidate]) -> dict[int, float]:
-    """Approximate each note's cosine by TOGETHER times the mean of its candidates' cosines."""
-    by_note: dict[int, list[float]] = defaultdict(list)
-    for i, own in cosine.items():
-        by_note[passages[i].note_id].append(own)
-    return {note: TOGETHER * sum(own) / len(own) for note, own in by_note.items()}
 
 
 def _ordinals(found: Candidates, notes: Mapping[int, NoteInfo]) -> dict[int, float]:

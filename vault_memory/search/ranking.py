@@ -109,19 +109,6 @@ FIX = "#fix"
 """Marks what solved a problem: capture appends it to a case."""
 
 
-class Shape(NamedTuple):
-    """The form of a passage: list item, speaker in a conversation ("" for none), question, code."""
-
-    is_item: bool
-    speaker: str
-    asks: bool
-    """Whether it asks something. Code does not: a question there is an example, and no answer follows it."""
-    ends_asking: bool
-    is_code: bool
-    only_points: bool
-    """Whether it is nothing but addresses and embeds: their content is elsewhere."""
-
-
 class Scorer:
     """Scores one question's candidates in two rounds; only `learn` queries the index."""
 
@@ -129,7 +116,7 @@ class Scorer:
         self._found = found
         self._ids, self._passages = list(found.passages), list(found.passages.values())
         self._notes = [passage.note_id for passage in self._passages]
-        self._shapes = [shape(passage.text) for passage in self._passages]
+        self._pointers = {passage.id for passage in self._passages if only_points(passage.text)}
         self._lexical = over_best(found.lexical)
         self._short = 1 / max(len(found.rarity), 1) ** 3
         self._telling: dict[tuple[str, int], float] = {}
@@ -163,9 +150,9 @@ class Scorer:
         self._features: Mapping[str, Sequence[float]] = {}
         self._shares: list[float] = []
         """The note's share in each passage's score."""
-        for note, written in zip(self._notes, self._shapes, strict=True):
-            most_tokens = NOTE_TOKENS_LIST if written.is_item else NOTE_TOKENS_PROSE
-            self._shares.append(NOTE_SHARE * min(1.0, most_tokens / max(found.notes[note].tokens, 1)))
+        for passage in self._passages:
+            most_tokens = NOTE_TOKENS_LIST if _LIST_ITEM.match(passage.text) else NOTE_TOKENS_PROSE
+            self._shares.append(NOTE_SHARE * min(1.0, most_tokens / max(found.notes[passage.note_id].tokens, 1)))
         self._lent_to: dict[int, float] = {}
 
     def learn(self, finder: Finder) -> tuple[dict[str, float], Mapping[int, float]]:
@@ -224,9 +211,9 @@ class Scorer:
         # word, the text below it answers.
         headings = {(p.note_id, -p.section): p.id for p in sorted(self._passages) if p.section < 0}
         best: dict[int, int] = {}
-        for passage, written in zip(self._passages, self._shapes, strict=True):
+        for passage in self._passages:
             heading = headings.get((passage.note_id, passage.section))
-            if heading is not None and not written.only_points:
+            if heading is not None and passage.id not in self._pointers:
                 best[heading] = max(best.get(heading, passage.id), passage.id, key=lambda i: (scores[i], -i))
         for heading, below in best.items():
             if (lent := scores[heading] - scores[below]) > 0:
@@ -274,7 +261,9 @@ class Scorer:
         columns: dict[str, Sequence[float]] = {
             "fact": [p.kind in FACTS for p in passages] if not found.only_time else (),
             "speaker": self._speaks(),
-            "time": [tells_time(p.text) for p in passages] if query.asks_when else (),
+            "time": [
+                not _TIME_WORDS.isdisjoint(_PLAIN.findall(p.text.casefold())) for p in passages
+            ] if query.asks_when else (),
             "date": _column(found.days, ids),
             "entity": _column(found.about, ids),
             "title": [max(score, self._properties.get(i, 0.0)) for i, score in zip(ids, title, strict=False)],
@@ -299,7 +288,17 @@ class Scorer:
         found, ids, notes = self._found, self._ids, self._notes
         covered = _column(self._coverage, ids)
         best_covered = dict(sorted(zip(notes, covered, strict=False), key=itemgetter(1)))  # the last wins: the best
-        scores, similar = self._score_notes(rarity)
+        learnt, scores, most = self.learnt(rarity), dict(self._asked), K1 + 1
+        for note, counts in self._counts.items():  # add BM25 of the learnt stems
+            held = [(weight, counts[stem]) for stem, weight in learnt.items() if stem in counts]
+            norm = self._norms[note]
+            scores[note] += sum([weight * count * most / (count + norm) for weight, count in held])
+        scores = over_best(scores)
+        likeness = similarities({n: self._gains(n, rarity) for n in self._best_notes(scores, COMPARED_NOTES)})
+        similar: dict[int, float] = {}
+        for note, like in likeness.items():
+            nearest = sorted(like, key=like.__getitem__, reverse=True)[:LIKE_NOTES]
+            similar[note] = sum([scores[other] for other in nearest]) / LIKE_NOTES
         of_note = {
             "note": _column(scores, notes),
             "similar": _column(similar, notes),
@@ -338,16 +337,21 @@ class Scorer:
             phrase[row] = longest_run(query.spoken, folded)
             # A passage that quotes the question asks it, and the answer is elsewhere; in code it is a usage example.
             quotes[row] = bool(query.whole) and held == len(query.words) and f" {query.whole} " in _written(folded)
-        rows = list(zip(self._passages, quotes, self._shapes, strict=True))
-        asks = {(p.id + 1, p.note_id, p.section): self._lexical.get(p.id, 0.0) for p, _, s in rows if s.asks}
+        rows = [(p, quoted, _FENCE.match(p.text) is not None) for p, quoted in zip(self._passages, quotes, strict=True)]
+        # A question in code is an example, and no answer follows it.
+        asks = {
+            (p.id + 1, p.note_id, p.section): self._lexical.get(p.id, 0.0)
+            for p, _, is_code in rows
+            if "?" in p.text and not is_code
+        }
         return {
             "form": form,
             "phrase": phrase,
             "reply": [asks.get((p.id, p.note_id, p.section), 0.0) for p in self._passages],
-            "question": [quoted or s.ends_asking for _, quoted, s in rows],
+            "question": [quoted or p.text.endswith("?") for p, quoted, _ in rows],
             "aside": [
-                (p.section == ASIDE and p.id not in self._properties) or s.only_points or (q and s.is_code)
-                for p, q, s in rows
+                (p.section == ASIDE and p.id not in self._properties) or p.id in self._pointers or (quoted and is_code)
+                for p, quoted, is_code in rows
             ],
         }
 
@@ -355,7 +359,7 @@ class Scorer:
         """Return 1 for what is said by the one speaker whom the question names; empty if it names several."""
         asked = {*self._found.query.words, *(name.casefold() for name in self._found.query.names)}
         # A page's line that begins with a name is not speech.
-        said = ["" if p.kind == PAGE else s.speaker for s, p in zip(self._shapes, self._passages, strict=True)]
+        said = ["" if p.kind == PAGE else speaker(p.text) for p in self._passages]
         named = {name: asked.intersection(name.split()) for name in said}
         words = {word for name in named.values() for word in name}
         is_one = len(words) == 1 or sum(map(bool, named.values())) == 1
@@ -385,21 +389,6 @@ class Scorer:
         cosine = self._found.note_cosine
         worth = {note: score + NOTE_MEANING * cosine.get(note, 0.0) for note, score in scores.items()}
         return sorted(worth, key=worth.__getitem__, reverse=True)[:count]
-
-    def _score_notes(self, rarity: Mapping[str, float]) -> tuple[dict[int, float], dict[int, float]]:
-        """Return each note's score and the mean score of its most similar notes, both relative to the best score."""
-        learnt, scores, most = self.learnt(rarity), dict(self._asked), K1 + 1
-        for note, counts in self._counts.items():  # BM25 of the learnt stems
-            held = [(weight, counts[stem]) for stem, weight in learnt.items() if stem in counts]
-            norm = self._norms[note]
-            scores[note] += sum([weight * count * most / (count + norm) for weight, count in held])
-        scores = over_best(scores)
-        likeness = similarities({n: self._gains(n, rarity) for n in self._best_notes(scores, COMPARED_NOTES)})
-        similar: dict[int, float] = {}
-        for note, like in likeness.items():
-            nearest = sorted(like, key=like.__getitem__, reverse=True)[:LIKE_NOTES]
-            similar[note] = sum([scores[other] for other in nearest]) / LIKE_NOTES
-        return scores, similar
 
     def learnt(self, rarity: Mapping[str, float]) -> dict[str, float]:
         """Return the stems most characteristic of the best notes, alphabetically, with weight times IDF."""
@@ -437,17 +426,9 @@ def _written(text: str) -> str:
     return f" {' '.join(_PLAIN.findall(text))} "
 
 
-def shape(text: str) -> Shape:
-    """Return the form of a text."""
-    is_code = _FENCE.match(text) is not None
-    asks = "?" in text and not is_code
-    only_points = all(map(_POINTER.fullmatch, text.split("\n")))
-    return Shape(_LIST_ITEM.match(text) is not None, speaker(text), asks, text.endswith("?"), is_code, only_points)
-
-
-def tells_time(text: str) -> bool:
-    """Return whether a text contains a time word or a year."""
-    return not _TIME_WORDS.isdisjoint(_PLAIN.findall(text.casefold()))
+def only_points(text: str) -> bool:
+    """Return whether a text is nothing but addresses and embeds: their content is elsewhere."""
+    return all(map(_POINTER.fullmatch, text.split("\n")))
 
 
 def similarities(vectors: Mapping[int, Mapping[str, float]]) -> dict[int, dict[int, float]]:
@@ -561,17 +542,13 @@ def _raised(scores: Mapping[int, float], places: Mapping[int, float]) -> dict[in
 def _best_of_called(found: Candidates, scores: Mapping[int, float]) -> list[int]:
     """Return the best informative passage of each note that the question names."""
     best: dict[int, int] = {}
-    for i in scores:
-        passage = found.passages.get(i)
-        if passage and passage.note_id in found.called and _says_something(passage):
-            best.setdefault(passage.note_id, i)
+    for passage in (found.passages[i] for i in scores if i in found.passages):
+        if passage.note_id not in found.called or passage.note_id in best:
+            continue
+        is_line = passage.section >= 0 and passage.kind not in (PAGE, ATTACHMENT) and not only_points(passage.text)
+        if says_property(passage.text) if passage.section == ASIDE else is_line:
+            best[passage.note_id] = passage.id
     return list(best.values())
-
-
-def _says_something(passage: Candidate) -> bool:
-    if passage.section == ASIDE:
-        return says_property(passage.text)
-    return passage.section >= 0 and passage.kind not in (PAGE, ATTACHMENT) and not shape(passage.text).only_points
 
 
 def _is_wanted(found: Candidates, finder: Finder, old: int, new: Successor) -> bool:
