@@ -164,17 +164,10 @@ class Finder:
 
     def find(self, query: Query) -> Candidates:
         """Find candidates for a question by every lane its mode allows, with the features scoring needs."""
-        temporal: Sequence[int] = ()
-        beyond, mode, degraded = 0, query.request.mode, list[tuple[str, str]]()
-        is_listing = query.request.is_listing
-        query = self._compounded(query) if mode != "semantic" else query
-        if is_listing:
-            pool = max(OTHER_POOL, query.request.wanted)
-            temporal, total = self.search.newest(pool)
-            beyond = total - len(temporal)
-        elif query.window:
-            query, temporal, beyond = self._in_time(query, query.window)
+        mode, is_listing, degraded = query.request.mode, query.request.is_listing, list[tuple[str, str]]()
         with_words = mode != "semantic"
+        query = self._compounded(query) if with_words else query
+        query, temporal, beyond = self._in_time(query)
         known = note_queries.known_slugs(self.store, query.entity_slugs)
         entities = list(dict.fromkeys(map(self.names.canonical, known)))
         counts = {phrase: self.lexicon.count(phrase) for phrase in query.phrases}
@@ -193,7 +186,9 @@ class Finder:
         pool = max(SEMANTIC_POOL, query.request.wanted)
         about, naming = self._about(entities, present) if entities else ({}, frozenset[str]())
         lexical = self._lexical(query, terms) if with_words else {}
-        titled = self._titled([note for note, score in title.items() if score >= GOOD_TITLE])
+        opening = self.search.opening([note for note, score in title.items() if score >= GOOD_TITLE], SEMANTIC_POOL)
+        openings = self.search.passages(opening)  # with a note's properties only if they say something
+        titled = [i for i in opening if openings[i].section < ASIDE or says_property(openings[i].text)]
         if query.words and with_words and not (lexical or titled):
             is_filtered = any(query.request.filters._replace(scopes=()))  # scopes are never revealed
             where = "nothing that the filters let through" if is_filtered else "no note"
@@ -300,12 +295,6 @@ class Finder:
         files = self.search.files(query.files) if query.files else ()
         return titles | dict.fromkeys(files, FILE_SCORE)
 
-    def _titled(self, notes: Sequence[int]) -> list[int]:
-        """Return the first passages of notes, and their properties if informative."""
-        ids = self.search.opening(notes, SEMANTIC_POOL)
-        passages = self.search.passages(ids)
-        return [i for i in ids if passages[i].section < ASIDE or says_property(passages[i].text)]
-
     # --- meaning and entities ----------------------------------------------------------------------------------------
 
     def _embedded(self, text: str, degraded: list[tuple[str, str]]) -> tuple[Space | None, bytes]:
@@ -389,7 +378,7 @@ class Finder:
             hits=hits,
             above=self._above(passages, notes, terms),
             repeats={i: min(math.log(held) / math.log(max(total, 2)), 1.0) for i, held in repeats.items()},
-            days=self._fits(found, notes, query.window) if query.window else in_order(found.temporal),
+            days=_fits(found, notes),
             order=_ordinals(found, notes) if query.wants_latest or query.wants_earliest else {},
         )
 
@@ -432,9 +421,17 @@ class Finder:
 
     # --- time --------------------------------------------------------------------------------------------------------
 
-    def _in_time(self, query: Query, window: "Window") -> tuple[Query, Sequence[int], int]:
-        """Return the question, read for the year known to the index; the passages in its window; and how many more."""
-        pool = max(OTHER_POOL, query.request.wanted)
+    def _in_time(self, query: Query) -> tuple[Query, Sequence[int], int]:
+        """Return the question, read for the year known to the index; the passages in its window; and how many more.
+
+        A listing wants the newest; a question without a time none.
+        """
+        pool, window = max(OTHER_POOL, query.request.wanted), query.window
+        if query.request.is_listing:
+            newest, total = self.search.newest(pool)
+            return query, newest, total - len(newest)
+        if not window:
+            return query, (), 0
         passages, beyond, is_known = self._within(query, window, pool)
         for other in query.others() if not is_known else ():
             found = self._within(other, other.window or window, pool)
@@ -465,31 +462,36 @@ class Finder:
         is_known = bool(order) or any(is_ahead or day for day in naming.values())
         return order + [i for i in naming if i not in set(order)], total - len(order), is_known
 
-    def _fits(self, found: Candidates, notes: Mapping[int, NoteInfo], window: "Window") -> dict[int, float]:
-        """Return how well each passage's day fits the window: 1 inside, outside .5 falling to 0 a window's length away.
-        "Around" a day prefers the day itself to the edges of its window. If nothing but the time is asked, the temporal
-        lane's order decides, and what lies outside comes last.
-        """
-        start, end = window.span
-        soft = timedelta(days=max((end - start).days, 3))
-        if window.middle:
-            start = end = window.middle
-        fits: dict[int, float] = {}
-        days = _days(notes)
-        for passage in found.passages.values():
-            day, since, until = days[passage.note_id], passage.occurred_from, passage.occurred_to
-            spans = [(day, day)] if day else []
-            spans += [(date.fromisoformat(since), date.fromisoformat(until))] if since and until else []
-            fits[passage.id] = max((_fit(span, start, end, soft) for span in spans), default=0.0)
-        if found.query.named:
-            fits |= {i: max(fits[i], NAMING_FIT) for i in found.temporal if i in fits}
-        if not found.only_time:
-            return fits
-        return {i: OUTSIDE_FIT * fit for i, fit in fits.items()} | in_order(found.temporal)
-
 
 def _days(notes: Mapping[int, NoteInfo]) -> dict[int, date | None]:
     return {i: date.fromisoformat(note.day) if note.day else None for i, note in notes.items()}
+
+
+def _fits(found: Candidates, notes: Mapping[int, NoteInfo]) -> dict[int, float]:
+    """Return how well each passage's day fits the window: 1 inside, outside .5 falling to 0 a window's length away.
+
+    "Around" a day prefers the day itself to the edges of its window. If nothing but the time is asked, the temporal
+    lane's order decides, from 1 for the first down to LAST_FIT for the last, and what lies outside comes last.
+    """
+    step = (1 - LAST_FIT) / max(len(found.temporal) - 1, 1)
+    order = {passage: 1 - step * at for at, passage in enumerate(found.temporal)}
+    window = found.query.window
+    if not window:
+        return order
+    start, end = window.span
+    soft = timedelta(days=max((end - start).days, 3))
+    if window.middle:
+        start = end = window.middle
+    fits: dict[int, float] = {}
+    days = _days(notes)
+    for passage in found.passages.values():
+        day, since, until = days[passage.note_id], passage.occurred_from, passage.occurred_to
+        spans = [(day, day)] if day else []
+        spans += [(date.fromisoformat(since), date.fromisoformat(until))] if since and until else []
+        fits[passage.id] = max((_fit(span, start, end, soft) for span in spans), default=0.0)
+    if found.query.named:
+        fits |= {i: max(fits[i], NAMING_FIT) for i in found.temporal if i in fits}
+    return {i: OUTSIDE_FIT * fit for i, fit in fits.items()} | order if found.only_time else fits
 
 
 def _ordinals(found: Candidates, notes: Mapping[int, NoteInfo]) -> dict[int, float]:
@@ -507,12 +509,6 @@ def _fit(told: tuple[date, date], start: date, end: date, soft: timedelta) -> fl
         return 1.0
     away = start - last if last < start else first - end
     return max(0.0, 0.5 * (1 - away / soft))
-
-
-def in_order(order: Sequence[int]) -> dict[int, float]:
-    """Turn an order into fits: 1 for the first, down to LAST_FIT for the last."""
-    step = (1 - LAST_FIT) / max(len(order) - 1, 1)
-    return {passage: 1 - step * at for at, passage in enumerate(order)}
 
 
 def _searched(terms: Mapping[str, TermCounts]) -> list[str]:

@@ -78,12 +78,9 @@ class EntityProfile:
     """Other notes with its name: a mention or link by name alone is ambiguous."""
 
 
-def listing(store: View, with_links: bool = True) -> list[EntityRow]:
+def listing(store: View, with_links: bool = True, names: Names | None = None) -> list[EntityRow]:
     """List every entity with a page, a mention or, if `with_links`, a link to it; most mentioned first."""
-    return _rows(store, Names(store), with_links)
-
-
-def _rows(store: View, names: Names, with_links: bool = True) -> list[EntityRow]:
+    names = names or Names(store)
     found: dict[str, list[tuple[int, str | None, str | None]]] = defaultdict(list)
     for key, count, first, last in note_queries.mentions(store):
         found[names.canonical(key)].append((count, first, last))
@@ -119,7 +116,7 @@ def profile(store: View, name: str) -> EntityProfile | None:
     """Return what is known about an entity under any of its names, or None if nothing is."""
     names = Names(store)
     known = names.canonical(name)
-    row = next((row for row in _rows(store, names) if names.canonical(row.name) == known), None)
+    row = next((row for row in listing(store, names=names) if names.canonical(row.name) == known), None)
     if row is None and (path := names.page(known)):
         forms = tuple(form for form in names.forms(known) if form not in (link_name(path), known))
         row = EntityRow(link_name(path), path, forms, 0, None, None)

@@ -3,7 +3,7 @@
 import json
 import math
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from datetime import date
 from itertools import starmap
@@ -19,7 +19,7 @@ from vault_memory.search.fit_budget import Packing
 from vault_memory.search.query import matched_words, understand
 from vault_memory.search.ranking import Ranking, rank
 from vault_memory.store import journal, note_queries
-from vault_memory.store.view import ALL, ATTACHMENT, PAGE, Candidate, Filters, NoteInfo, Store
+from vault_memory.store.view import ALL, ATTACHMENT, PAGE, Candidate, Filters, Store
 from vault_memory.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -153,16 +153,14 @@ class Recall:
         """Filter the ranking and pack it into the budget; return both, with what was omitted and why and, for a past
         day, how many results are not known to date from it."""
         query, notes, past = ranking.candidates.query, ranking.notes, self._past
-        found = [ranking.passages[i] for i in ranking.scores]
-        if past:
-            found = [e for e in found if past.holds(notes[e.note_id].path, e.text, e.from_char is not None)]
-        found = self._said(found, notes, request.all)
-        if request.self_contained:
-            found = list(filter(relevance_gate.is_informative, found))
+        found = self._showable(ranking, request)
         asks_for_all = request.all or query.window or not (request.k or request.self_contained)
         telling = [each for each in found if asks_for_all or each.id not in weak]
         shown = {each.id for each in telling if request.without and journal.passage_key(each.text) in request.without}
-        least = _least_score(request, ranking.scores, shown)
+        least = -math.inf
+        if request.unasked:
+            best_shown = max((ranking.scores[i] for i in shown), default=0.0)
+            least = max(UNASKED_FLOOR * max(ranking.scores.values(), default=0.0), SHOWN_FLOOR * best_shown)
         strong = [each for each in telling if ranking.scores[each.id] >= least]
         scores = fit_budget.with_sources({p.id: ranking.scores[p.id] for p in strong}, ranking.passages, notes)
         wanted = [ranking.passages[i] for i in scores if i not in shown]
@@ -191,16 +189,25 @@ class Recall:
         omitted |= {"beyond_pool": beyond} if beyond else {}
         return ranking._replace(scores=scores), packed, omitted, unsure
 
-    def _said(self, found: Iterable[Candidate], notes: Mapping[int, NoteInfo], is_all: bool) -> list[Candidate]:
-        """Drop what nobody said: mere proposals, and template boilerplate on generated pages."""
-        layout = self._store.layout
+    def _showable(self, ranking: Ranking, request: Request) -> list[Candidate]:
+        """Drop what was not there on the past day and what nobody said: mere proposals, and template boilerplate on
+        generated pages."""
+        layout, notes, past = self._store.layout, ranking.notes, self._past
+        found = [ranking.passages[i] for i in ranking.scores]
+        if past:
+            found = [e for e in found if past.holds(notes[e.note_id].path, e.text, e.from_char is not None)]
         proposed = {note.id for note in notes.values() if note.path == layout.proposals}
         ours = {note.id for note in notes.values() if layout.is_page(note.path) or note.path in layout.cores}
+        strict = {
+            each.id
+            for each in found
+            if request.self_contained or (each.section == ASIDE and each.note_id in ours and not request.all)
+        }
         return [
             each
             for each in found
             if not (each.kind == PAGE and each.note_id in proposed)
-            and (is_all or each.section != ASIDE or each.note_id not in ours or relevance_gate.is_informative(each))
+            and (each.id not in strict or relevance_gate.is_informative(each))
         ]
 
     def _cite(self, finder: Finder, ranking: Ranking, packed: Packing) -> tuple[list[Result], Packing, dict[str, int]]:
@@ -256,14 +263,6 @@ class Recall:
             return []
         except OSError:
             return None
-
-
-def _least_score(request: Request, scores: Mapping[int, float], shown: Collection[int]) -> float:
-    """Return the score an unsolicited result must reach; results already shown count towards it."""
-    if not request.unasked:
-        return -math.inf
-    best_shown = max((scores[i] for i in shown), default=0.0)
-    return max(UNASKED_FLOOR * max(scores.values(), default=0.0), SHOWN_FLOOR * best_shown)
 
 
 def _is_known(finder: Finder, name: str) -> bool:

@@ -5,7 +5,7 @@ The index stores the facts' claims; whom a name means, and what was known by a d
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import NamedTuple
 
@@ -55,12 +55,17 @@ def superseded(
     rows = [*note_queries.claims_about(store, pairs, last), *named]
     outside = {row[0] for row in rows if not provenance.is_trusted(row[10])}
     notes = {path: number for number, path in enumerate(sorted({str(row[8]) for row in rows}))}
-    told = [_dated(names, row, notes) for row in rows]
-    if filters.as_of or filters.until:
-        # An undated fact cannot be known to have been written by then.
-        told = [one if one.day else one._replace(since=date.max.toordinal()) for one in told]
-    if by_each_other:
-        told = [one for one in told if one.key in given]
+    told: list[DatedClaim] = []
+    for key, subject, slot, value, how, whole, day, since, path, line, *_ in rows:
+        if by_each_other and key not in given:
+            continue
+        begins = date.fromisoformat(since).toordinal() if since else None
+        mentioned = date.fromisoformat(day).toordinal() if day else begins
+        if (filters.as_of or filters.until) and not mentioned:
+            begins = date.max.toordinal()  # an undated fact cannot be known to have been written by then
+        same = path if slot.startswith("^#") else subject if "&" in subject else names.canonical(subject)
+        claim = Claim(slot, value, how, bool(whole))
+        told.append(DatedClaim(key, same, claim, mentioned, begins or mentioned, notes[path], line))
     after = successors(told, last.toordinal(), given)
     if outside:
         own = [one for one in told if one.key not in outside]
@@ -73,18 +78,6 @@ def superseded(
     for one in told:
         said[one.key] += f" {one.claim.value}"
     return {old: Successor(new, *places[new], instead_of=said[old]) for old, new in found.items()}
-
-
-def _dated(names: Names, row: note_queries.ClaimRow, notes: Mapping[str, int]) -> DatedClaim:
-    key, subject, slot, value, how, whole, day, since, path, line, *_ = row
-    begins = date.fromisoformat(since).toordinal() if since else None
-    mentioned = date.fromisoformat(day).toordinal() if day else begins
-    if slot.startswith("^#"):
-        subject = path
-    elif "&" not in subject:
-        subject = names.canonical(subject)
-    claim = Claim(slot, value, how, bool(whole))
-    return DatedClaim(key, subject, claim, mentioned, begins or mentioned, notes[path], line)
 
 
 # --- threads -------------------------------------------------------------------------------------------------------
