@@ -6,13 +6,14 @@ import sys
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
+import asking
 import pytest
 from sample import call
 from vaults import fill, put
 
 from vault_memory.config import Config
 from vault_memory.memory import Memory
-from vault_memory.search.answer import Answer, Request
+from vault_memory.search.answer import Answer
 from vault_memory.store import journal
 from vault_memory.store.view import Filters
 from vault_memory.vault.undo_history import UndoHistory
@@ -21,14 +22,8 @@ D = date(2025, 10, 20)
 NOTES = {"memory/2025-10-01.md": "The heron stood by the weir.\n", "memory/2025-11-01.md": "The heron left the weir.\n"}
 
 
-def memory(root: Path) -> Memory:
-    return Memory(Config(vault=root))
-
-
 def ask(root: Path, query: str, as_of: date | None = D) -> Answer:
-    moment = datetime(2025, 12, 1, 12, tzinfo=UTC)
-    (answer,) = memory(root).answers([Request(query, moment, filters=Filters(as_of=as_of))], keep=False)
-    return answer
+    return asking.ask(Memory(Config(vault=root)), query, filters=Filters(as_of=as_of))
 
 
 def asked(root: Path, query: str, day: date) -> None:
@@ -41,6 +36,10 @@ def texts(answer: Answer) -> set[str]:
     return {line.strip() for result in answer.results for line in result.content.split("\n")}
 
 
+def repository(root: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(root)], check=True, capture_output=True)
+
+
 def commit(root: Path, day: str) -> None:
     dates = {"GIT_AUTHOR_DATE": f"{day}T12:00:00Z", "GIT_COMMITTER_DATE": f"{day}T12:00:00Z"}
     who = ["-c", "user.name=a", "-c", "user.email=a@b"]
@@ -51,7 +50,7 @@ def commit(root: Path, day: str) -> None:
 @pytest.fixture
 def versioned(tmp_path: Path) -> Path:
     """A vault whose undated note has one line of 1 October and one of 15 November."""
-    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True, capture_output=True)
+    repository(tmp_path)
     fill(tmp_path, NOTES | {"Birds.md": "A heron eats eels.\n"})
     commit(tmp_path, "2025-10-01")
     put(tmp_path, "Birds.md", "A heron eats eels.\n\nA heron nests in March.\n")
@@ -135,7 +134,7 @@ def test_what_nothing_dates_is_said(tmp_path: Path) -> None:
 
 def test_a_vault_put_under_git_later_is_not_later(tmp_path: Path) -> None:
     """Its first commit says when git came, not when the lines did."""
-    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True, capture_output=True)
+    repository(tmp_path)
     fill(tmp_path, {"Birds.md": "A heron eats eels.\n"})
     commit(tmp_path, "2025-11-15")
     answer = ask(tmp_path, "heron")
@@ -179,7 +178,7 @@ def test_nothing_the_vault_configures_is_run(versioned: Path) -> None:
 
 @pytest.mark.parametrize("text", [b"One heron\rtwo\r", b"heron caf\xe9\n", "heron eel\n".encode("utf-16")])
 def test_a_note_of_any_bytes_is_read_as_git_had_it(tmp_path: Path, text: bytes) -> None:
-    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True, capture_output=True)
+    repository(tmp_path)
     put(tmp_path, "Old.md", text)
     commit(tmp_path, "2025-10-01")
     before = texts(ask(tmp_path, "heron"))

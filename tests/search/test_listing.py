@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sample import call
@@ -15,6 +16,11 @@ NOTES = {
     "- [-] Given up\n- [link](x)\n",
     "Lists/Some day.md": "- [ ] Learn to sail\n\n```\n- [ ] an example\n```\n",
 }
+
+
+def recalled(root: Path, *words: str) -> list[dict[str, Any]]:
+    document: dict[str, list[dict[str, Any]]] = json.loads(call("--vault", str(root), "recall", *words, "--json").out)
+    return document["results"]
 
 
 @pytest.mark.parametrize(
@@ -32,9 +38,7 @@ NOTES = {
     ],
 )
 def test_what_filters_let_through_is_listed_newest_first(tmp_path: Path, options: str, wanted: list[str]) -> None:
-    root = str(fill(tmp_path / "vault", NOTES))
-    document = json.loads(call("--vault", root, "recall", *options.split(), "--json").out)
-    found = [result["content"] for result in document["results"]]
+    found = [result["content"] for result in recalled(fill(tmp_path / "vault", NOTES), *options.split())]
     assert found[: len(wanted)] == wanted
     assert len(found) == len(wanted) or "hull" in options
 
@@ -58,16 +62,14 @@ def test_what_is_only_proposed_is_not_quoted(tmp_path: Path) -> None:
     proposed = "Tick what is to be written.\n\n- [ ] W @Lea: Keeps bees in the orchard. ^p-1a2b3c4d\n"
     marked = f"<!-- memory:begin proposals -->\n{proposed}<!-- memory:end proposals sha=1a2b3c4d -->\n"
     proposals = f"# Proposals\n\n{marked}"
-    root = str(fill(tmp_path / "vault", {"bank/proposals.md": proposals, "a.md": "- Lea sold honey of her bees.\n"}))
+    root = fill(tmp_path / "vault", {"bank/proposals.md": proposals, "a.md": "- Lea sold honey of her bees.\n"})
     for more in ([], ["--all"], ["--budget", "900"]):
-        document = json.loads(call("--vault", root, "recall", "Does Lea keep bees?", "--json", *more).out)
-        assert [result["path"] for result in document["results"]] == ["a.md"]
+        assert [result["path"] for result in recalled(root, "Does Lea keep bees?", *more)] == ["a.md"]
 
 
 def test_a_persons_own_words_on_the_page_of_proposals_are_quoted(tmp_path: Path) -> None:
-    root = str(fill(tmp_path / "vault", {"bank/proposals.md": "# Proposals\n\nOffer the bank a credit of 5000.\n"}))
-    document = json.loads(call("--vault", root, "recall", "credit 5000", "--json").out)
-    assert [result["content"] for result in document["results"]] == ["Offer the bank a credit of 5000."]
+    root = fill(tmp_path / "vault", {"bank/proposals.md": "# Proposals\n\nOffer the bank a credit of 5000.\n"})
+    assert [result["content"] for result in recalled(root, "credit 5000")] == ["Offer the bank a credit of 5000."]
 
 
 def test_what_the_templates_say_is_no_answer(tmp_path: Path) -> None:

@@ -3,15 +3,13 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+from asking import ask
 from reflecting import reflect, rewrite, small_vault
 from vaults import memory
 
-from vault_memory.search.answer import Request
-
 
 def found(root: Path, query: str, k: int | None = None) -> dict[str, str]:
-    request = Request(query, datetime(2025, 12, 10, 12, tzinfo=UTC), k, budget_tokens=None)
-    (answer,) = memory(root).answers([request], keep=False)
+    answer = ask(memory(root), query, datetime(2025, 12, 10, 12, tzinfo=UTC), k=k, budget_tokens=None)
     return {result.content: result.source for result in answer.results}
 
 

@@ -7,12 +7,12 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
+from asking import ask_with
 from sample import at_home
 from vaults import fill, memory
 
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Answer
-from vault_memory.search.request import build
 
 NEXT_MARCH = "2025-03-01T12:00:00Z"
 WORK = ("repaired the mast of", "painted", "sold a photo of", "measured", "cleaned", "insured", "moored", "sailed")
@@ -20,9 +20,14 @@ MATTERS = ("moss", "rain", "iron", "owls", "salt", "bread", "glass")
 
 
 def ask(of: Memory, query: str, now: str, **options: object) -> Answer:
-    request = build({"query": query, "now": now, **options}, of.config)
-    (answer,) = of.answers([request], keep=False)
-    return answer
+    return ask_with(of, query, now=now, **options)
+
+
+@pytest.fixture
+def sample(indexed_sample: Path, tmp_path: Path) -> Iterator[Memory]:
+    shutil.copytree(indexed_sample, tmp_path / "Notes")
+    with at_home(tmp_path):
+        yield memory(tmp_path / "Notes")
 
 
 def months(answer: Answer) -> Counter[str]:
@@ -84,23 +89,15 @@ def test_the_telling_comes_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("query", ["what was said on October 14", "what did we talk about on 14 October?"])
-def test_who_asks_what_was_said_on_a_day_is_told_the_lines_of_the_last_such_day(
-    indexed_sample: Path, tmp_path: Path, query: str
-) -> None:
-    root = tmp_path / "Notes"
-    shutil.copytree(indexed_sample, root)
-    with at_home(tmp_path):
-        answer = ask(memory(root), query, "2026-11-17T12:00:00Z")
+def test_who_asks_what_was_said_on_a_day_is_told_the_lines_of_the_last_such_day(sample: Memory, query: str) -> None:
+    answer = ask(sample, query, "2026-11-17T12:00:00Z")
     assert answer.understood.window == (date(2025, 10, 14), date(2025, 10, 14))
     assert len(answer.results) > 5
     assert all("2025-10-14" in (result.date or "", result.occurred or "") for result in answer.results)
 
 
-def test_the_sample_tells_of_its_week(indexed_sample: Path, tmp_path: Path) -> None:
-    root = tmp_path / "Notes"
-    shutil.copytree(indexed_sample, root)
-    with at_home(tmp_path):
-        answer = ask(memory(root), "what did we do last week?", "2025-11-17T12:00:00Z")
+def test_the_sample_tells_of_its_week(sample: Memory) -> None:
+    answer = ask(sample, "what did we do last week?", "2025-11-17T12:00:00Z")
     assert "The cause of HO-212 is found" in answer.results[0].content
     assert any("Version 0.9.4" in result.content for result in answer.results[:4])
     assert all("2025-11-10" <= (result.occurred or result.date or "")[:10] <= "2025-11-16" for result in answer.results)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asking import ask_with
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sample import NOW, at_home, call, working_in
@@ -38,9 +39,7 @@ def sample(vault: Path) -> Memory:
 
 
 def ask(of: Memory, query: str, **options: object) -> Answer:
-    request = build({"query": query, "now": NOW, **options}, of.config)
-    (answer,) = of.answers([request], keep=False)
-    return answer
+    return ask_with(of, query, now=NOW, **options)
 
 
 def found_at(answer: Answer, where: str | tuple[str, ...], text: str) -> int | None:

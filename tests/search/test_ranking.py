@@ -3,14 +3,14 @@
 import json
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
+from asking import ask
 from sample import call
 from vaults import fill, memory
 
 from vault_memory.memory import Memory
-from vault_memory.search.answer import Answer, Request
+from vault_memory.search.answer import Answer
 from vault_memory.startup import PRESETS
 from vault_memory.store.view import Filters
 from vault_memory.text import tokens
@@ -21,12 +21,6 @@ NOTES = {
     "memory/2025-11-02.md": "Nothing of note but rain.\n",
     "bank/entities/Peter Smith.md": "---\naliases: [Peter]\n---\n# Peter Smith\n",
 }
-NOW = datetime(2025, 12, 1, 12, tzinfo=UTC)
-
-
-def ask(of: Memory, query: str, **values: Any) -> Answer:
-    (answer,) = of.answers([Request(query, values.pop("now", NOW), **values)], keep=False)
-    return answer
 
 
 @pytest.fixture

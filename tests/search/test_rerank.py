@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import asking
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +13,7 @@ from model_server import Model, ModelServer, model_server
 from vaults import fill, memory
 
 from vault_memory.errors import RemoteError
-from vault_memory.search.answer import Answer, Request
+from vault_memory.search.answer import Answer
 from vault_memory.search.rerank import blended, judgements
 
 NOTES = {f"n{n}.md": f"The heron number {n} stands by the weir.\n" for n in range(9)} | {
@@ -68,9 +68,7 @@ def ask(root: Path, server: ModelServer | None, query: str = "heron at the weir"
     named = {"rerank_provider": "ollama", "rerank_model": "qwen3"} if server else {}
     url = f"http://{server.host}" if server else ""
     mine = memory(root, rerank_url=url, **named, **{"rerank_deadline_seconds": 30.0, **settings})
-    request = Request(query, datetime(2025, 12, 1, tzinfo=UTC), k=3, explain=True, preset=mine.config.recall_preset)
-    (answer,) = mine.answers([request], keep=False)
-    return answer
+    return asking.ask(mine, query, k=3, explain=True, preset=mine.config.recall_preset)
 
 
 def favours(text: str) -> Any:

@@ -1,10 +1,10 @@
 """What was meant to be private stays so, however long it is and however badly its scope is written."""
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+import asking
 import pytest
 from sample import at_home
 from vaults import fill, memory, opened
@@ -20,10 +20,7 @@ FILLER = "The walnut tree stood on the slope behind the old mill and nobody had 
 
 def ask(root: Path, query: str, scope: str = "global", **more: object) -> Answer:
     filters = Filters(scopes=(scope,), **more)  # type: ignore[arg-type]
-    (answer,) = memory(root).answers(
-        [Request(query, datetime(2025, 12, 1, tzinfo=UTC), 200, None, filters)], keep=False
-    )
-    return answer
+    return asking.ask(memory(root), query, k=200, budget_tokens=None, filters=filters)
 
 
 class Seen(NamedTuple):
@@ -37,8 +34,8 @@ class Seen(NamedTuple):
 def seen_of(root: Path, notes: Mapping[str, str]) -> Seen:
     mine = memory(fill(root, dict(notes)))
     questions = ("secret zanzibar", "walnut tree", "Peter", "what happened on 2025-11-06", "mill branches counted")
-    now, filters = datetime(2025, 12, 1, tzinfo=UTC), Filters(scopes=("global",))
-    answers = mine.answers([Request(each, now, 400, None, filters) for each in questions], keep=False)
+    filters = Filters(scopes=("global",))
+    answers = mine.answers([Request(each, asking.NOON, 400, None, filters) for each in questions], keep=False)
     recalled = "\n".join(result.content for answer in answers for result in answer.results)
     shown = {path: mine.get(path, scopes=("global",)).text for path in notes}
     return Seen(recalled, shown, frozenset(problem.path for problem in lint(mine)))
@@ -194,9 +191,7 @@ def test_a_paragraph_whose_lines_have_different_scopes_is_nobodys(tmp_path: Path
     fill(tmp_path, {"both.md": f"{moss}\n{ada}\n", "moss.md": f"{moss}\nIn the harbour.\n", "ada.md": f"{ada}\n"})
 
     def seen(*scopes: str) -> set[str]:
-        now = datetime(2025, 12, 1, tzinfo=UTC)
-        request = Request("walnut zanzibar", now, k=9, budget_tokens=None, filters=Filters(scopes=scopes))
-        (answer,) = memory(tmp_path).answers([request], keep=False)
+        answer = asking.ask(memory(tmp_path), "walnut zanzibar", filters=Filters(scopes=scopes))
         return {result.path for result in answer.results}
 
     assert seen("global", "agent:moss") == {"moss.md"}

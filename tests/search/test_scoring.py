@@ -101,16 +101,12 @@ def test_an_answer_follows_its_question() -> None:
 UNIT = st.floats(0, 1)
 ROWS = st.lists(
     st.tuples(
-        st.integers(1, 3),
-        st.integers(-2, 2),
-        st.sampled_from(["- Mara: a?", "plain", "in March", "- b"]),
-        UNIT,
-        UNIT,
-        st.floats(-1, 1),
+        st.integers(1, 3), st.integers(-2, 2), st.sampled_from(["- Mara: a?", "plain", "in March", "- b"]),
+        UNIT, UNIT, st.floats(-1, 1),
     ),
     min_size=1,
     max_size=12,
-)
+)  # fmt: skip
 
 
 @given(ROWS, st.booleans())

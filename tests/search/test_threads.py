@@ -1,13 +1,11 @@
 """From the trouble to what settled it, by the identifier that the best lines name."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from asking import ask
 from sample import make_sample
 from vaults import fill, memory
-
-from vault_memory.search.answer import Request
 
 CAUSE = "- B(i=0.95) @Depot: Found what BUG-17 was: the second bus of the night line carried an older timetable."
 LOGS = {
@@ -20,8 +18,7 @@ LOGS = {
 
 
 def found(root: Path, query: str, k: int = 4) -> list[str]:
-    (answer,) = memory(root).answers([Request(query, datetime(2025, 12, 1, 12, tzinfo=UTC), k=k)], keep=False)
-    return [result.content for result in answer.results]
+    return [result.content for result in ask(memory(root), query, k=k).results]
 
 
 def test_the_weightiest_fact_about_what_the_best_lines_name_is_told(tmp_path: Path) -> None:
