@@ -1,16 +1,21 @@
 """Whether the notes know anything of a question: what is said and shown where they hardly do."""
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
-from vaults import fill, memory, run
+from sample import Said, call
+from vaults import fill, memory
 
+from vault_memory.markdown.note import ASIDE
 from vault_memory.memory import Memory
 from vault_memory.search import relevance_gate
 from vault_memory.search.answer import Answer, Request
 from vault_memory.search.background_prompts import PROMPTS
+from vault_memory.store.view import Candidate
 
 DAYS = {
     f"memory/2025-11-{day:02}.md": f"- Rowed to the island with Bo, {what}.\n- Paid {day} kr for {what} at the quay.\n"
@@ -27,18 +32,28 @@ def root(tmp_path: Path) -> Path:
     return fill(tmp_path / "vault", DAYS)
 
 
+def recall(root: Path, query: str, *more: str) -> Said:
+    return call("--vault", str(root), "recall", query, *more)
+
+
+def document(root: Path, query: str, *more: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(recall(root, query, "--json", *more).out)
+    return found
+
+
+def lines(said: Said) -> int:
+    """How many lines were cited."""
+    return sum(line.startswith("L") for line in said.out.splitlines())
+
+
 def test_what_no_note_mentions_is_said_first_with_the_closest_three(root: Path) -> None:
-    done = run(root, "recall", "when is my dentist appointment with Bo?")
-    assert done.stderr.startswith("No note mentions “dentist” or “appointment”. Closest:\n")
-    assert len([line for line in done.stdout.splitlines() if line.startswith("L")]) == 3
-    everything = run(root, "recall", "when is my dentist appointment with Bo?", "--all")
-    assert len([line for line in everything.stdout.splitlines() if line.startswith("L")]) == 8
+    said = recall(root, "when is my dentist appointment with Bo?")
+    assert said.err.startswith("No note mentions “dentist” or “appointment”. Closest:\n")
+    assert (lines(said), lines(recall(root, "when is my dentist appointment with Bo?", "--all"))) == (3, 8)
 
 
 def test_a_script_is_told_by_a_field_and_gets_all_results(root: Path) -> None:
-    answers = [
-        json.loads(run(root, "recall", query, "--json").stdout) for query in ("dentist with Bo", "turbot at quay")
-    ]
+    answers = [document(root, query) for query in ("dentist with Bo", "turbot at quay")]
     assert [answer["known"] for answer in answers] == [False, True]
     assert len(answers[0]["results"]) == 8
 
@@ -47,7 +62,7 @@ def test_what_holds_a_whole_name_that_was_asked_for_is_not_weak(tmp_path: Path) 
     page = "# Harbour Office\n\nThe harbour office keeps the berths, the berth lists and the pilots of the harbour.\n"
     line = "- 09:40 walked the dog past the Harbour Office, then bread, milk, two stamps and a haircut at Mario's.\n"
     notes = {"bank/entities/Harbour Office.md": page, "a.md": line, "b.md": "- Painted the office door green, twice.\n"}
-    answer = json.loads(run(fill(tmp_path / "vault", notes), "recall", "Harbour Office", "--json").stdout)
+    answer = document(fill(tmp_path / "vault", notes), "Harbour Office")
     assert {each["path"] for each in answer["results"]} == {"bank/entities/Harbour Office.md", "a.md"}
 
 
@@ -59,12 +74,10 @@ def test_what_shares_only_a_name_is_too_weak_unless_all_is_wanted(tmp_path: Path
         tmp_path / "vault", others | {"a.md": "- Bo prefers short messages on the phone.\n", "Bo.md": "- Tall.\n"}
     )
     query = "What messages does Bo prefer?"
-    found = [
-        json.loads(run(root, "recall", query, "--json", *more).stdout) for more in ((), ("--all",), ("--budget", "900"))
-    ]
+    found = [document(root, query, *more) for more in ((), ("--all",), ("--budget", "900"))]
     assert [result["path"] for result in found[0]["results"]] == ["a.md", "Bo.md"]
     assert (found[0]["omitted"]["weak"], len(found[1]["results"]), len(found[2]["results"])) == (3, 5, 5)
-    assert "Left out: 3 too weak (shown with --all)." in run(root, "recall", query).stderr
+    assert "Left out: 3 too weak (shown with --all)." in recall(root, query).err
 
 
 BRAM = {
@@ -76,20 +89,18 @@ BRAM = {
 
 def test_a_known_name_does_not_hide_that_nothing_is_known_of_what_is_asked_about_it(tmp_path: Path) -> None:
     root = fill(tmp_path / "vault", BRAM)
-    assert run(root, "recall", "What is Bram's favourite colour?").stderr.startswith(
-        "No note mentions “favourite” or “colour” with Bram. Closest:\n"
-    )
+    said = recall(root, "What is Bram's favourite colour?").err
+    assert said.startswith("No note mentions “favourite” or “colour” with Bram. Closest:\n")
     questions = ("What is Bram's favourite colour?", "How long may messages to Bram be?", "Who is Bram?")
-    answers = [json.loads(run(root, "recall", query, "--json").stdout) for query in questions]
-    assert [answer["known"] for answer in answers] == [False, True, True]
+    assert [document(root, query)["known"] for query in questions] == [False, True, True]
 
 
 def test_what_filters_keep_away_is_not_said_to_stand_in_no_note(tmp_path: Path) -> None:
     facts = "## Retain\n\n- O @Bram: Wants his messages short.\n- B @Bram: Drove a tractor to the lock.\n"
     root = fill(tmp_path / "vault", BRAM | {"memory/2025-12-05.md": facts})
-    questions = [run(root, "recall", "Did Bram drive a tractor?", *more).stderr for more in ((), ("--kind", "O"))]
-    assert "mentions" not in questions[0]
-    assert questions[1].startswith("Nothing that the filters let through mentions “drive” or “tractor” with Bram.")
+    every, opinions = (recall(root, "Did Bram drive a tractor?", *more).err for more in ((), ("--kind", "O")))
+    assert "mentions" not in every
+    assert opinions.startswith("Nothing that the filters let through mentions “drive” or “tractor” with Bram.")
 
 
 def test_a_question_in_other_words_than_the_notes_is_known(tmp_path: Path) -> None:
@@ -100,9 +111,8 @@ def test_a_question_in_other_words_than_the_notes_is_known(tmp_path: Path) -> No
 
 
 def test_a_word_that_no_note_has_nor_anything_like_it_is_named_first(root: Path) -> None:
-    done = run(root, "recall", "Who rowed to the island with Bo for herring and paid at the quay before the election?")
-    assert done.stderr.startswith("No note mentions “election”.\n")
-    assert len([line for line in done.stdout.splitlines() if line.startswith("L")]) > 3
+    said = recall(root, "Who rowed to the island with Bo for herring and paid at the quay before the election?")
+    assert said.err.startswith("No note mentions “election”.\n") and lines(said) > 3
 
 
 def test_what_is_asked_of_a_name_is_measured_without_the_name(indexed_sample: Path) -> None:
@@ -112,18 +122,15 @@ def test_what_is_asked_of_a_name_is_measured_without_the_name(indexed_sample: Pa
 
 
 def test_a_page_of_nothing_but_the_name_answers_only_who_asks_for_nothing_else(tmp_path: Path) -> None:
-    lines = {
+    notes = {
         "People/Bram.md": "# Bram\n",
         "memory/2025-11-03.md": "- @Bram wants his messages short, and none before nine.\n",
         "memory/2025-11-04.md": "- Met Bram at the lock, he was late. He told about the flood of 1995.\n",
     }
-    root = fill(tmp_path / "vault", DAYS | lines)
-    questions = ("how should I write to Bram?", "Who is Bram?")
-    found = [json.loads(run(root, "recall", query, "--json").stdout)["results"] for query in questions]
-    assert [[result["path"] for result in each] for each in found] == [
-        ["memory/2025-11-03.md", "memory/2025-11-04.md"],
-        ["People/Bram.md", "memory/2025-11-03.md", "memory/2025-11-04.md"],
-    ]
+    root = fill(tmp_path / "vault", DAYS | notes)
+    page, *others = notes
+    for query, paths in {"how should I write to Bram?": others, "Who is Bram?": [page, *others]}.items():
+        assert [result["path"] for result in document(root, query)["results"]] == paths
 
 
 def test_a_greeting_with_a_known_name_is_no_question_where_nobody_asked(tmp_path: Path) -> None:
@@ -134,10 +141,8 @@ def test_a_greeting_with_a_known_name_is_no_question_where_nobody_asked(tmp_path
 
 def test_everyday_talk_is_not_about_the_notes_in_another_language_either(tmp_path: Path) -> None:
     of = memory(fill(tmp_path / "vault", GERMAN))
-    bounds = [
-        answer.is_relevant for answer in _unasked(of, "Wo steht die Hobelbank?", "Wie viel Kilo Quitten?", "Hello!")
-    ]
-    assert bounds == [True, True, False]
+    answers = _unasked(of, "Wo steht die Hobelbank?", "Wie viel Kilo Quitten?", "Hello!")
+    assert [answer.is_relevant for answer in answers] == [True, True, False]
 
 
 def test_what_only_makes_a_sentence_is_never_missing(tmp_path: Path) -> None:
@@ -154,30 +159,22 @@ def test_everyday_talk_that_stands_in_notes_raises_the_bound_in_its_language(tmp
     talk = PROMPTS[language]
     of = memory(fill(tmp_path / "vault", DAYS | {"talk.md": "\n\n".join(talk[::2])}))
     of.index()
-    kept = _kept(of)
-    assert kept > 1.0
+    assert _kept(of) > 1.0
 
 
-def test_indexing_finds_the_bounds_and_again_when_the_notes_have_grown(root: Path) -> None:
+@pytest.mark.parametrize("refresh", [Memory.index, lambda of: of.recall("turbot")], ids=["index", "recall"])
+def test_indexing_finds_the_bounds_and_again_when_the_notes_have_grown(
+    root: Path, refresh: Callable[[Memory], object]
+) -> None:
     of = memory(root)
-    of.index()
+    refresh(of)
     kept = _kept(of)
     assert kept != relevance_gate.USUAL
     fill(root, {"one.md": "- Mended the oars.\n"})
-    of.index()
+    refresh(of)
     assert _kept(of) == kept
     fill(root, {"more.md": "\n".join(f"- {prompt}" for prompt in PROMPTS["en"])})
-    of.index()
-    assert _kept(of) > kept
-
-
-def test_a_question_that_builds_the_index_or_catches_up_keeps_the_bounds_too(root: Path) -> None:
-    of = memory(root)
-    of.recall("turbot")
-    kept = _kept(of)
-    assert kept != relevance_gate.USUAL
-    fill(root, {"more.md": "\n".join(f"- {prompt}" for prompt in PROMPTS["en"])})
-    of.recall("turbot")
+    refresh(of)
     assert _kept(of) > kept
 
 
@@ -194,3 +191,30 @@ def _unasked(of: Memory, *prompts: str) -> list[Answer]:
 def _kept(of: Memory) -> float:
     with of.index_file.reading() as (store, _):
         return relevance_gate.kept_least(store)
+
+
+# --- what tells something by itself ----------------------------------------------------------------------------------
+
+
+def passage(text: str, section: int = 0) -> Candidate:
+    return Candidate(1, 1, 1, 1, None, None, "note", 5, section, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "does"),
+    [
+        ("tags: [boat]\naliases:\n  - old boat\ndate: 2025-01-02", False), ("title: \"x\"\nby: web", False),
+        ("tags: [book]\nauthor: Hanne Voss", True), ("attendees:\n  - Ada\n  - Ida", True), ("email:", False),
+        ("rating: []\nnote: \"\"", False), ("%% author: me %%", False), ("<!-- to: do\nmore: so -->", False),
+        ("  - Ada", False), ("Geburtstag: 2.5.1980", True), ("see also: [[Boats]]", True),
+    ],
+)  # fmt: skip
+def test_properties_tell_unless_they_are_only_the_file_s_own(text: str, does: bool) -> None:
+    assert relevance_gate.is_informative(passage(text, section=ASIDE)) == does
+
+
+def test_what_a_plugin_runs_tells_nothing() -> None:
+    assert not relevance_gate.is_informative(passage("```dataview\nLIST FROM #boat\n```"))
+    assert not relevance_gate.is_informative(passage(" ~~~~ tasks\nnot done"))
+    assert relevance_gate.is_informative(passage("```python\nprint('base')\n```"))
+    assert relevance_gate.is_informative(passage("`dataview` is a plugin"))
