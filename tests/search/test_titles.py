@@ -1,4 +1,4 @@
-"""What stands above a line counts for it: the note's title and the heading of its section."""
+"""What finds a line that lacks the words: titles, headings and aliases of its note, and compounds of a word."""
 
 from pathlib import Path
 
@@ -117,3 +117,79 @@ def test_a_word_that_only_a_title_holds_is_contained_in_a_note(tmp_path: Path) -
     ).recall("who directed Alien", journal=False)
     assert answer.results[0].path == "Alien.md"
     assert not answer.degraded
+
+
+# --- aliases ---------------------------------------------------------------------------------------------------------
+
+KNUT = {
+    "Projects/Heat pump.md": "---\naliases: [Warm giant, Knut]\n---\n# Heat pump\n\nInstalled behind the shed.\n\n"
+    "The installer asked 84,000 crowns for it.\n"
+}
+KNUT |= {
+    f"Shop/Warm socks {n}.md": f"Warm socks cost {n} crowns at the giant store. Knut Berg knits them.\n"
+    for n in range(1, 12)
+}
+
+
+@pytest.mark.parametrize("question", ["Knut", "who is Knut?", "Warm giant", "what is the warm giant?"])
+def test_a_question_with_nothing_but_the_alias_finds_the_note(tmp_path: Path, question: str) -> None:
+    answer = memory(fill(tmp_path / "vault", KNUT)).recall(question, k=3, journal=False)
+    assert "Projects/Heat pump.md" in [result.path for result in answer.results]
+    assert answer.understood.entities == ("Heat pump",)
+
+
+@pytest.mark.parametrize("alias", ["knut", "Warm giant"])
+def test_an_alias_names_the_entity(tmp_path: Path, alias: str) -> None:
+    profile = memory(fill(tmp_path / "vault", KNUT)).entity(alias)
+    assert profile and profile.row.name == "Heat pump"
+
+
+def test_notes_of_one_file_name_stay_two_entities_by_their_aliases(tmp_path: Path) -> None:
+    notes = {f"{name}/README.md": f"---\naliases: [{name}, {name}lein]\n---\nOn {name}.\n" for name in ("Anna", "Bob")}
+    notes["memory/2025-11-03.md"] = "## Retain\n- W @Anna: Lives in Lund.\n- B @Annalein: Rowed to the weir.\n"
+    notes["memory/2025-11-08.md"] = "## Retain\n- W @Bob: Lives in Oslo.\n"
+    with memory(fill(tmp_path / "vault", notes)) as asked:
+        rows = [(row.name, row.page, row.mentions) for row in asked.entities() if row.mentions]
+        assert rows == [("Anna", "Anna/README.md", 2), ("Bob", "Bob/README.md", 1)]
+        assert not any(fact.superseded_by for name in ("Anna", "Bob") for fact in asked.entity(name).facts)
+        asked.reflect(now="2025-12-01")
+        world = (tmp_path / "vault/bank/world.md").read_text("utf-8")
+        assert "Anna: Lives in Lund" in world and "Bob: Lives in Oslo" in world
+
+
+def test_who_is_mentioned_only_by_an_alias_is_not_called_by_the_file(tmp_path: Path) -> None:
+    notes = {"Recipes/Pie.md": "---\naliases: [Anna]\n---\nWith apples.\n"}
+    notes["memory/2025-11-03.md"] = "## Retain\n- W @Anna: Lives in Lund.\n"
+    with memory(fill(tmp_path / "vault", notes)) as asked:
+        assert [row.name for row in asked.entities() if row.mentions] == ["Anna"]
+        assert asked.entity("Pie").row.mentions == 1, "the note joins its names"
+
+
+# --- compounds -------------------------------------------------------------------------------------------------------
+
+COMPOUNDS = {
+    "Notizen/Huffman.md": "Die Kodierungslänge hängt von der Häufigkeit ab.\n",
+    "Notizen/Haus.md": "Die Hausratversicherung kostet 80 Euro im Jahr.\n",
+    "Notizen/Boot.md": "Das Boot liegt in Hamburg.\n",
+    "Notes/Keys.md": "The harbourmaster has the key.\n\nThe vegetables are in the shed.\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("kodierung", "Notizen/Huffman.md"), ("was kostet die Versicherung?", "Notizen/Haus.md"),
+        ("Kodierung?", "Notizen/Huffman.md"), ("who is at the harbour?", "Notes/Keys.md"),
+    ],
+)  # fmt: skip
+def test_a_part_finds_its_compound(tmp_path: Path, question: str, path: str) -> None:
+    answer = memory(fill(tmp_path / "vault", COMPOUNDS)).recall(question, k=2, journal=False)
+    assert answer.lanes["lexical"]
+    assert answer.results[0].path == path
+    assert answer.understood.unknown == ()
+
+
+def test_a_word_that_stands_somewhere_is_no_part(tmp_path: Path) -> None:
+    notes = {**COMPOUNDS, "Notes/Code.md": "Kodierung: how text becomes bytes.\n"}
+    answer = memory(fill(tmp_path / "vault", notes)).recall("kodierung", k=2, mode="lexical", journal=False)
+    assert [result.path for result in answer.results] == ["Notes/Code.md"]
