@@ -373,7 +373,7 @@ class _BundleMaker:
             )  # fmt: skip
             # The engine never has a reranker, and no model at all if it must not wait.
             asks_notes = request.source != SESSIONS
-            engine = self._memory.search.engine_without_models(self._store, self._may_ask) if asks_notes else None
+            engine = self._memory.search.engine(self._store, self._may_ask, rerank=False) if asks_notes else None
             answer = self._memory.add_other_sources(request, engine.answer(request) if engine else None, self._may_ask)
             self._is_relevant = self._is_relevant or answer.is_relevant
             answers.append(answer)

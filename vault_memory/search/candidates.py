@@ -413,7 +413,7 @@ class Finder:
             traces[i] = Trace(day.toordinal() if day else None, used.get(i, ()))
         known = note_queries.told_facts(self.store, facts, today)
         for i in facts:
-            confidence, importance, decided, told_days = known.get(i, (None, None, False, 1))
+            confidence, (importance, decided, told_days) = passages[i].confidence, known.get(i, (None, False, 1))
             if importance is None:
                 importance = importance_of(passages[i].kind, decided, told_days)
             traces[i] = traces[i]._replace(importance=importance, confidence=1.0 if confidence is None else confidence)

@@ -146,18 +146,14 @@ def _within_tokens(text: str, max_tokens: int) -> str:
 def parse_span(path: str, lines: str | None) -> tuple[str, tuple[int, int | None] | None]:
     """Parse PATH, PATH#L12 or A:B into the note and its lines (1-based, inclusive, None is the last)."""
     cited = re.fullmatch(r"(.*)#L(\d{1,9})(?:-L?(\d{1,9}))?", path, re.DOTALL)
-    if lines is None and not cited:
-        return path, None
-    match = re.fullmatch(r"(\d{0,9}):(\d{0,9})", lines) if lines is not None else None
-    last: int | None
-    if lines is None and cited:
-        first, last = int(cited[2]), int(cited[3] or cited[2])
-    elif match:
-        first, last = int(match[1] or 1), int(match[2]) if match[2] else None
-    else:
-        raise UsageError(f"`{lines}` is not A:B.", "For example --lines 10:20, or --lines 10: to the end.")
-    check_lines((first, last))
-    return (cited[1] if cited else path), (first, last)
+    span: tuple[int, int | None] | None = (int(cited[2]), int(cited[3] or cited[2])) if cited else None
+    if lines is not None:
+        match = re.fullmatch(r"(\d{0,9}):(\d{0,9})", lines)
+        if not match:
+            raise UsageError(f"`{lines}` is not A:B.", "For example --lines 10:20, or --lines 10: to the end.")
+        span = int(match[1] or 1), int(match[2]) if match[2] else None
+    check_lines(span)
+    return (cited[1] if cited else path), span
 
 
 def check_lines(lines: object) -> None:

@@ -214,16 +214,14 @@ class Recall:
         """Return the packed passages as cited results, their packing, and how many were lost as their file changed."""
         names, explains = finder.names, ranking.candidates.query.request.explain
         ranked = {i: place for place, i in enumerate(ranking.scores, 1)} if explains else {}
-        files: dict[int, list[str] | None] = {}
-        headings: dict[int, list[Heading]] = {}
+        files: dict[int, tuple[list[str] | None, list[Heading]]] = {}
         lost = {"changed": 0, "unreadable": 0}
         results, shown = list[Result](), list[Candidate]()
         for place in packed.places:
             first, note = place[0], ranking.notes[place[0].note_id]
-            if first.note_id not in files:
-                files[first.note_id] = self._lines(note.path)
-                headings[first.note_id] = list(starmap(Heading, json.loads(note.headings)))
-            lines = files[first.note_id]
+            if note.id not in files:
+                files[note.id] = self._lines(note.path), list(starmap(Heading, json.loads(note.headings)))
+            lines, headings = files[note.id]
             start = found_at(place, lines or [])
             if lines is None or start is None:
                 lost["changed" if lines is not None else "unreadable"] += 1
@@ -243,7 +241,7 @@ class Recall:
                 # An attachment has no lines to cite.
                 start_line=start * (first.kind != ATTACHMENT),
                 end_line=(start + first.end_line - first.start_line) * (first.kind != ATTACHMENT),
-                heading=heading_path(headings[first.note_id], first.start_line),
+                heading=heading_path(headings, first.start_line),
                 tokens=sum(p.tokens for p in place) + fit_budget.JOINER_TOKENS * (len(place) - 1), truncated=truncated,
                 why=why, superseded_by=successor.source if successor else None,
                 key=journal.passage_key(first.text), parts=tuple(journal.passage_key(part.text) for part in place),

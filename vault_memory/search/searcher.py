@@ -66,21 +66,19 @@ class Searcher:
                 self._index.repair(error, progress)
                 repaired = (("index", f"the index was damaged ({error}) and has been rebuilt"),)
 
-    def engine(self, store: Store) -> "Recall":
-        """Return the Recall for an open index, kept with its caches as long as that stays open."""
+    def engine(self, store: Store, may_ask: bool = True, rerank: bool = True) -> "Recall":
+        """Return the Recall for an open index, kept with its caches as long as that stays open.
+
+        One that leaves out a configured model, the remote embedder (not `may_ask`) or the reranker, is not kept.
+        """
         from vault_memory.search.recall import Recall
 
+        remote, reranker = self.remote if may_ask else None, self.reranker if rerank else None
+        if (remote, reranker) != (self.remote, self.reranker):
+            return Recall(store, self._index.vault, remote, reranker)
         if self._engine is None or self._engine[0] is not store:
-            self._engine = store, Recall(store, self._index.vault, self.remote, self.reranker)
+            self._engine = store, Recall(store, self._index.vault, remote, reranker)
         return self._engine[1]
-
-    def engine_without_models(self, store: Store, may_ask: bool) -> "Recall":
-        """Return a Recall without a reranker, and without the remote embedder unless `may_ask`."""
-        if not (self.remote or self.reranker):
-            return self.engine(store)
-        from vault_memory.search.recall import Recall
-
-        return Recall(store, self._index.vault, self.remote if may_ask else None)
 
     @cached_property
     def remote(self) -> "RemoteEmbedder | None":

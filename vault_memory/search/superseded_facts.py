@@ -72,12 +72,11 @@ def superseded(
         after = {old: new for old, new in after.items() if old in outside} | dict(
             successors(own, last.toordinal(), given - outside)
         )
-    found = {old: new for old, new in after.items() if old in given}
     places = {row[0]: row[11:] for row in rows}
     said: dict[int, str] = defaultdict(str)
     for one in told:
         said[one.key] += f" {one.claim.value}"
-    return {old: Successor(new, *places[new], instead_of=said[old]) for old, new in found.items()}
+    return {old: Successor(new, *places[new], instead_of=said[old]) for old, new in after.items() if old in given}
 
 
 # --- threads -------------------------------------------------------------------------------------------------------

@@ -18,8 +18,8 @@ ClaimRow = tuple[int, str, str, str, str, int, str | None, str | None, str, int,
 LocatedPassage = tuple[str, str | None, int, Candidate]
 """Path, day, tokens of the note's header, passage."""
 
-ToldFact = tuple[float | None, float | None, bool, int]
-"""Confidence, importance, whether it is a decision, and on how many days the same words were stated."""
+ToldFact = tuple[float | None, bool, int]
+"""Importance, whether it is a decision, and on how many days the same words were stated."""
 
 
 class KnownFact(NamedTuple):
@@ -55,7 +55,7 @@ WITH asked AS MATERIALIZED (SELECT f.* FROM json_each(?) j JOIN fact f ON f.pass
   told AS MATERIALIZED (SELECT w.wording AS said, count(DISTINCT n.day) AS days
     FROM (SELECT DISTINCT wording FROM asked) w CROSS JOIN fact g ON g.wording = w.wording
     LEFT JOIN passage p ON p.id = g.passage_id LEFT JOIN note n ON n.id = p.note_id AND n.day <= ? GROUP BY 1)
-SELECT passage_id, confidence, importance, decided, max(days, 1) FROM asked JOIN told ON said = wording
+SELECT passage_id, importance, decided, max(days, 1) FROM asked JOIN told ON said = wording
 """
 _USED_BY = """
 SELECT DISTINCT j.value ->> 0 FROM json_each(?) j JOIN used u ON u.passage = j.value ->> 1 WHERE u.day <= ?
@@ -154,7 +154,7 @@ WHERE name.slug IN (SELECT value FROM json_each(?)) GROUP BY other.slug
 def told_facts(store: View, ids: Iterable[int], today: date) -> dict[int, ToldFact]:
     """Return the ToldFact of each of these facts, counting the days up to `today`."""
     rows = store.rows(_TOLD_FACTS, json.dumps(list(ids)), today.isoformat())
-    return {row[0]: (row[1], row[2], bool(row[3]), row[4]) for row in rows}
+    return {i: (importance, bool(decided), days) for i, importance, decided, days in rows}
 
 
 def used_by(store: View, keys: Iterable[tuple[int, int]], day: date) -> set[int]:

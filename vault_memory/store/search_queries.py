@@ -146,9 +146,7 @@ class Search:
         connection.execute("SAVEPOINT filtered")
         self._is_restricted = self.is_filtered = True
         connection.execute("CREATE TEMP TABLE allowed(id INTEGER PRIMARY KEY)")
-        self._view.one(
-            _ALLOWED, *days, *(each or None for each in lists), named, match or None, folded, filters.task or None
-        )
+        self._view.one(_ALLOWED, *days, *lists, named, match or None, folded, filters.task or None)
         return int(self._view.one("SELECT count(*) FROM allowed"))
 
     def release(self) -> None:
