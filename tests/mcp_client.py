@@ -1,90 +1,90 @@
 """What tests of the MCP server share: it is spoken to by the SDK's own client, here or in a process, or by hand."""
 
-import asyncio
 import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import vaults
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, Implementation
 
 from vault_memory.agents.mcp_server import McpServer
 from vault_memory.text.agent_frame import CLOSING, OPENING
 
-T = TypeVar("T")
-
 AGENT = Implementation(name="Test Agent", version="1")
 SOURCE = str(Path(__file__).parent.parent)
 
 
-def talk(root: Path, work: Callable[["Session"], Awaitable[T]], folder: Path | None = None) -> T:
-    """Have a client of the SDK do its work with a server in this process, and say what came of it."""
-
-    async def run() -> T:
-        server = McpServer(str(root), folder or Path.cwd())
-        try:
-            async with Client(server.protocol(), client_info=AGENT) as client:
-                return await work(Session(client))
-        finally:
-            server.end()
-
-    return asyncio.run(run())
+@contextmanager
+def talking(root: Path, folder: Path | None = None) -> Iterator["Session"]:
+    """A client of the SDK with a server in this process."""
+    server = McpServer(str(root), folder or Path.cwd())
+    client = Client(server.protocol(), client_info=AGENT)
+    try:
+        with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
+            yield Session(client, portal)
+    finally:
+        server.end()
 
 
-def talk_to_process(root: Path, work: Callable[["Session"], Awaitable[T]], mode: Any = "auto", first: str = "") -> T:
-    """Do the same with `memory mcp` in a process of its own, which runs the Python of `first` before anything else."""
-
-    async def run() -> T:
-        command = vaults.command(root, "mcp", first=first)
-        server = StdioServerParameters(
-            command=command[0], args=command[1:], env=dict(os.environ) | {"PYTHONPATH": SOURCE}
-        )
-        with tempfile.TemporaryFile("w+") as log:
-            async with Client(stdio_client(server, log), mode=mode, client_info=AGENT) as client:
-                return await work(Session(client))
-
-    return asyncio.run(run())
+@contextmanager
+def talking_to_process(root: Path, mode: Any = "auto", first: str = "") -> Iterator["Session"]:
+    """The same with `memory mcp` in a process of its own, which runs the Python of `first` before anything else."""
+    command = vaults.command(root, "mcp", first=first)
+    server = StdioServerParameters(command=command[0], args=command[1:], env=dict(os.environ) | {"PYTHONPATH": SOURCE})
+    with tempfile.TemporaryFile("w+") as log:
+        client = Client(stdio_client(server, log), mode=mode, client_info=AGENT)
+        with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
+            yield Session(client, portal)
 
 
 class Session:
-    """A client, and what tests ask of it."""
+    """A client whose event loop has a thread of its own, and what tests ask of it."""
 
-    def __init__(self, client: Client) -> None:
-        self.client = client
+    def __init__(self, client: Client, portal: BlockingPortal) -> None:
+        self.client, self.run = client, portal.call
+        self._portal = portal
 
-    async def call(self, tool: str, **arguments: Any) -> str:
+    def begin(self, tool: str, **arguments: Any) -> "Future[Any]":
+        """Call a tool without waiting for its answer; to cancel the future is to cancel the call."""
+        return self._portal.start_task_soon(self.client.call_tool, tool, arguments)
+
+    def call(self, tool: str, **arguments: Any) -> str:
         """The text a tool answers; fails where that is an error."""
-        text, is_error = await self.try_call(tool, **arguments)
+        text, is_error = self.try_call(tool, **arguments)
         assert not is_error, text
         return text
 
-    async def fail(self, tool: str, **arguments: Any) -> str:
+    def fail(self, tool: str, **arguments: Any) -> str:
         """The text of an answer that is an error."""
-        text, is_error = await self.try_call(tool, **arguments)
+        text, is_error = self.try_call(tool, **arguments)
         assert is_error, text
         return text
 
-    async def try_call(self, tool: str, **arguments: Any) -> tuple[str, bool]:
+    def try_call(self, tool: str, **arguments: Any) -> tuple[str, bool]:
         """What a tool answers, and whether it calls that an error."""
-        answer = await self.client.call_tool(tool, arguments)
+        answer = self.begin(tool, **arguments).result()
         assert isinstance(answer, CallToolResult)
         (content,) = answer.content
         return content.text, answer.is_error  # type: ignore[union-attr]
 
-    async def read(self, uri: str) -> str:
+    def read(self, uri: str) -> str:
         """The text of a resource."""
-        (content,) = (await self.client.read_resource(uri)).contents
+        (content,) = self.run(self.client.read_resource, uri).contents
         return content.text  # type: ignore[union-attr]
 
-    async def search(self, query: str, **options: Any) -> str:
+    def search(self, query: str, **options: Any) -> str:
         """The answer to a question once there is an index."""
-        while "being built now" in (text := await self.call("memory_search", query=query, **options)):
-            await asyncio.sleep(0.05)
+        while "being built now" in (text := self.call("memory_search", query=query, **options)):
+            time.sleep(0.05)
         return text
 
 

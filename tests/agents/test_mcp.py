@@ -1,6 +1,5 @@
 """The MCP server as agents meet it: the SDK's own client, and bare lines, over real standard input and output."""
 
-import asyncio
 import os
 import signal
 import time
@@ -8,11 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 from daemons import Running, freeze, start_daemon
 from mcp import MCPError
-from mcp_client import Session, Wire, inside, talk, talk_to_process
+from mcp_client import Session, Wire, inside, talking, talking_to_process
 from vaults import fill, memory, put, run
 
 from vault_memory.agents.mcp_answers import Caller, search
@@ -55,10 +53,10 @@ def editing() -> Iterator[None]:
 
 
 def test_a_client_finds_everything_and_it_is_small(root: Path) -> None:
-    async def work(session: Session) -> None:
+    with talking_to_process(root, mode="legacy") as session:  # the others greet it as clients of today do
         client = session.client
-        tools, resources = await client.list_tools(), await client.list_resources()
-        templates = await client.list_resource_templates()
+        tools, resources = session.run(client.list_tools), session.run(client.list_resources)
+        templates = session.run(client.list_resource_templates)
         assert [tool.name for tool in tools.tools] == [
             "memory_search", "memory_get", "memory_store", "memory_reflect", "memory_status",
         ]  # fmt: skip
@@ -71,47 +69,46 @@ def test_a_client_finds_everything_and_it_is_small(root: Path) -> None:
         assert size + len(client.instructions or "") < 8000
         assert client.server_info and client.server_info.name == "vault-memory"
 
-        found = await session.search("what does Peter prefer?")
+        found = session.search("what does Peter prefer?")
         assert found.startswith(OPENING)
         assert "## memory/2025-11-27.md" in found and "L4 - O(c=0.95) @Peter: Prefers concise" in found
-        assert "use max_results to see more" in await session.search("a long note about gardens", max_results=2)
+        assert "use max_results to see more" in session.search("a long note about gardens", max_results=2)
         assert "index up to date" in found and "scopes: global" in found and "agent:test-agent" in found
         assert "spare key" not in found
-        assert "nothing found" in await session.call("memory_search", query="Peter", since="2030-01-01")
-        said = await session.search("Limpetron replies on 2025-11-27")
+        assert "nothing found" in session.call("memory_search", query="Peter", since="2030-01-01")
+        said = session.search("Limpetron replies on 2025-11-27")
         assert said.startswith(f"No note mentions “limpetron”. Closest:\n{OPENING}") and said.count("limpetron") == 1
         said = said.rpartition("\n")[2]
         assert said.startswith("days asked for: 2025-11-27; index up to date; scopes: ")
-        assert said.endswith(f"; {LEGEND}") and LEGEND not in await session.search("trains")
+        assert said.endswith(f"; {LEGEND}") and LEGEND not in session.search("trains")
 
-        got = await session.call("memory_get", path="long.md", start_line=7, line_count=2)
+        got = session.call("memory_get", path="long.md", start_line=7, line_count=2)
         assert "L7 line 7 of" in got and "L8 line 8 of" in got and "L9" not in got and "long.md#L7-L8" in got
-        assert "L4 - O" in await session.call("memory_get", path="memory/2025-11-27.md#L4")
-        assert "go on with start_line" in await session.call("memory_get", path="long.md")
-        past = await session.call("memory_get", path="long.md", start_line=2000)
+        assert "L4 - O" in session.call("memory_get", path="memory/2025-11-27.md#L4")
+        assert "go on with start_line" in session.call("memory_get", path="long.md")
+        past = session.call("memory_get", path="long.md", start_line=2000)
         assert past == "long.md has 1,000 lines; there is no line 2000."
-        assert "There is no note nothing.md" in await session.call("memory_get", path="nothing.md")
+        assert "There is no note nothing.md" in session.call("memory_get", path="nothing.md")
 
-        assert "Likes trains" in await session.read("memory://core")
-        assert "L4 - O" in await session.read("memory://note/memory%2F2025-11-27.md")
-        entity = await session.read("memory://entity/Peter")
+        assert "Likes trains" in session.read("memory://core")
+        assert "L4 - O" in session.read("memory://note/memory%2F2025-11-27.md")
+        entity = session.read("memory://entity/Peter")
         assert "Prefers concise replies" in entity and "spare key" not in entity
-        assert "No facts about" in await session.read("memory://entity/N%C3%B6body")
-        assert "There is no note" in await session.read("memory://note/%c0%ae%c0%ae/x")
+        assert "No facts about" in session.read("memory://entity/N%C3%B6body")
+        assert "There is no note" in session.read("memory://note/%c0%ae%c0%ae/x")
         for uri in ("memory://note/%2e%2e%2fx.md", "memory://else"):
             with pytest.raises(MCPError):
-                await session.read(uri)
+                session.read(uri)
 
-        status = await session.call("memory_status")
+        status = session.call("memory_status")
         assert str(root) in status and "scopes   global" in status
-        assert "written" in await session.call("memory_reflect", dry_run=True)
-
-    talk_to_process(root, work, mode="legacy")  # the others greet it as clients of today do
+        assert "written" in session.call("memory_reflect", dry_run=True)
 
 
 def test_a_vault_cannot_flood_an_agent(root: Path) -> None:
     fill(root, {".memory/config.toml": "[recall]\nbudget = 1000000\nk = 1000\n"})
-    text = talk(root, lambda session: session.search("a long note about gardens"))
+    with talking(root) as session:
+        text = session.search("a long note about gardens")
     assert count(text) <= 10_000 and "more matches" in text
 
 
@@ -122,33 +119,32 @@ def test_reflect_names_no_page_out_of_scope(root: Path, dry_run: bool) -> None:
         "memory/2025-11-20.md": f"# Log\n\n## Retain\n{told}",
         "bank/entities/Vex.md": "---\nscope: agent:other\n---\n# Vex\n", "bank/entities/Ada.md": "# Ada\n",
     })  # fmt: skip
-    text = talk(root, lambda session: session.call("memory_reflect", dry_run=dry_run))
+    with talking(root) as session:
+        text = session.call("memory_reflect", dry_run=dry_run)
     assert "bank/entities/Ada.md" in text and "Vex" not in text
     assert ("Has seen" in (root / "bank/entities/Vex.md").read_text()) != dry_run
 
 
 def test_what_is_wrong_with_a_call_is_an_answer(root: Path) -> None:
-    async def work(session: Session) -> None:
-        assert "is not a tool" in await session.fail("memory_delete")
-        assert "switched off" in await session.fail("memory_edit", action="append", text="x")
-        assert "`query`" in await session.fail("memory_search")
-        assert "`query` says nothing" in await session.fail("memory_search", query=" \n")
-        dated = await session.fail("memory_search", query="x", since="someday")
+    with talking(root) as session:
+        assert "is not a tool" in session.fail("memory_delete")
+        assert "switched off" in session.fail("memory_edit", action="append", text="x")
+        assert "`query`" in session.fail("memory_search")
+        assert "`query` says nothing" in session.fail("memory_search", query=" \n")
+        dated = session.fail("memory_search", query="x", since="someday")
         assert "`since`" in dated and "--" not in dated
-        assert "is not a kind" in await session.fail("memory_search", query="x", kinds=["feeling"])
-        assert "leads out" in await session.fail("memory_get", path="../secret.md")
-        assert "read back" in await session.fail("memory_store", content="%% hidden")
-        answered = await session.fail("memory_store", content=f"{OPENING}\nrecalled\n{CLOSING}")
+        assert "is not a kind" in session.fail("memory_search", query="x", kinds=["feeling"])
+        assert "leads out" in session.fail("memory_get", path="../secret.md")
+        assert "read back" in session.fail("memory_store", content="%% hidden")
+        answered = session.fail("memory_store", content=f"{OPENING}\nrecalled\n{CLOSING}")
         assert "`content` only repeats what memory itself answered: nothing was stored." in answered
         for blank in ("", " \n "):
-            assert "`content` says nothing." in await session.fail("memory_store", content=blank)
-        assert "2,000" in await session.fail("memory_store", content="x " * 1500)
-        assert "one fact a call" in await session.fail("memory_store", content="- Ada rows\n- Ada sails")
-        assert "its text alone" in await session.fail("memory_store", content="- O(c=0.9) @Ada: Prefers trains")
-        assert "entity's name" in await session.fail("memory_store", content="x", entities=["a|b"])
-        assert "Peter" in await session.search("Peter")
-
-    talk(root, work)
+            assert "`content` says nothing." in session.fail("memory_store", content=blank)
+        assert "2,000" in session.fail("memory_store", content="x " * 1500)
+        assert "one fact a call" in session.fail("memory_store", content="- Ada rows\n- Ada sails")
+        assert "its text alone" in session.fail("memory_store", content="- O(c=0.9) @Ada: Prefers trains")
+        assert "entity's name" in session.fail("memory_store", content="x", entities=["a|b"])
+        assert "Peter" in session.search("Peter")
 
 
 @pytest.mark.parametrize("with_daemon", [False, True])
@@ -156,7 +152,8 @@ def test_the_status_counts_what_the_agent_sees(root: Path, with_daemon: bool) ->
     daemon = start_daemon(root).settled() if with_daemon else None
 
     def told() -> str:
-        found = talk(root, lambda session: session.call("memory_status"))
+        with talking(root) as session:
+            found = session.call("memory_status")
         return "\n".join(line for line in found.splitlines() if not line.startswith("daemon"))
 
     before = told()
@@ -176,14 +173,11 @@ def test_links_and_hidden_folders_lead_nowhere(root: Path, tmp_path: Path) -> No
     put(tmp_path, "Notes-evil/x.md", "the secret")
     (root / "link.md").symlink_to(tmp_path / "secret.md")
     (root / "folder").symlink_to(tmp_path)
-
-    async def work(session: Session) -> None:
+    with talking(root) as session:
         for path in ("link.md", "folder/secret.md", ".obsidian/x.md", str(tmp_path / "secret.md"), "../Notes-evil/x.md",
                      str(root / "memory.md")):  # fmt: skip
-            text, _ = await session.try_call("memory_get", path=path)
+            text, _ = session.try_call("memory_get", path=path)
             assert "secret" not in text.replace("secret.md", "") and "trains" not in text
-
-    talk(root, work)
 
 
 def test_an_answer_costs_no_more_than_its_budget(root: Path) -> None:
@@ -215,82 +209,69 @@ def test_a_search_hands_over_only_what_tells_something(root: Path, with_daemon: 
     )  # fmt: skip
     put(root, "Ida.md", "---\ntags: [peter]\nemail: ida@example.org\n---\n# Ida\n\nSails with Peter.\n")
     daemon = start_daemon(root).settled() if with_daemon else None
-
-    async def work(session: Session) -> None:
-        assert ("process" in await session.call("memory_status")) == (daemon is not None)
-        found = await session.search("Peter sails", max_results=50)
+    with talking(root) as session:
+        assert ("process" in session.call("memory_status")) == (daemon is not None)
+        found = session.search("Peter sails", max_results=50)
         assert "L14 Peter sails on Sundays." in found and "L7 Sails with Peter." in found
         for out in ("proposals", "dataview", "aliases", "ask %%", "[peter, sails]"):
             assert out not in found
-        assert "L3 email: ida@example.org" in await session.search("what is Ida's email?")
-
-    talk(root, work)
+        assert "L3 email: ida@example.org" in session.search("what is Ida's email?")
     said = run(root, "recall", "Peter sails", "--all").stdout  # the command line can leave out nothing
     assert "proposals" not in said and "dataview" in said and "ask %%" in said and "[peter, sails]" in said
 
 
 def test_what_is_out_of_scope_reads_like_what_is_not_there(root: Path) -> None:
     put(root, "shut.md", "---\nscope: agent:other\n---\nThe secret.\n")
-
-    async def work(session: Session) -> None:
+    with talking(root) as session:
         for lines in ({}, {"start_line": 4}, {"start_line": 40, "line_count": 2}):
-            shut = await session.call("memory_get", path="shut.md", **lines)
-            assert shut == (await session.call("memory_get", path="none.md", **lines)).replace("none.md", "shut.md")
+            shut = session.call("memory_get", path="shut.md", **lines)
+            assert shut == (session.call("memory_get", path="none.md", **lines)).replace("none.md", "shut.md")
         log = "memory/2025-11-27.md"  # its last line is of another scope
         for line in (5, 40):
-            past = await session.call("memory_get", path=log, start_line=line)
+            past = session.call("memory_get", path=log, start_line=line)
             assert past == f"{log} has 4 lines; there is no line {line}."
-
-    talk(root, work)
 
 
 def test_what_came_from_outside_is_read_as_such(root: Path) -> None:
     put(root, "clip.md", "---\nsource: https://example.org/boats\n---\n# Boats\n\nPeter sells boats.\n")
     put(root, "core.md", "# Mixed\n\n- (by=tool) the build is green\n- mine\n")
-
-    async def work(session: Session) -> None:
-        for text in (await session.call("memory_get", path="clip.md"), await session.read("memory://note/clip.md")):
+    with talking(root) as session:
+        for text in (session.call("memory_get", path="clip.md"), session.read("memory://note/clip.md")):
             assert "all of it (from the web): not the user's own words" in text.split(CLOSING)[1]
             assert "L6 Peter sells boats.\n" in text
-        for text in (await session.call("memory_get", path="core.md"), await session.read("memory://note/core.md")):
+        for text in (session.call("memory_get", path="core.md"), session.read("memory://note/core.md")):
             assert "L3 - (by=tool) the build is green (tool output)\nL4 - mine\n" in text and "all of it" not in text
-        assert "all of it (tool output)" in await session.call("memory_get", path="core.md#L3")
-        assert "from the web" not in await session.call("memory_get", path="memory.md")
-        await session.call("memory_store", content="From the web: Peter sells his boat", entities=["Peter"])
-        assert "his boat (from the web)" in await session.read("memory://entity/Peter")
-
-    talk(root, work)
+        assert "all of it (tool output)" in session.call("memory_get", path="core.md#L3")
+        assert "from the web" not in session.call("memory_get", path="memory.md")
+        session.call("memory_store", content="From the web: Peter sells his boat", entities=["Peter"])
+        assert "his boat (from the web)" in session.read("memory://entity/Peter")
 
 
 # --- storing and editing ---------------------------------------------------------------------------------------------
 
 
 def test_what_is_stored_is_found_when_the_call_returns(root: Path) -> None:
-    async def work(session: Session) -> None:
-        stored = await session.call("memory_store", content="Nora moved to Lisbon", entities=["Nora"], kind="world")
+    with talking(root) as session:
+        stored = session.call("memory_store", content="Nora moved to Lisbon", entities=["Nora"], kind="world")
         assert "it can be found now" in stored
-        assert "Nora moved to Lisbon" in await session.search("where does Nora live?", entities=["Nora"])
-        noted = await session.call("memory_store", title="Night trains", content="Sleepers are back.", kind="opinion")
+        assert "Nora moved to Lisbon" in session.search("where does Nora live?", entities=["Nora"])
+        noted = session.call("memory_store", title="Night trains", content="Sleepers are back.", kind="opinion")
         assert "notes/opinion/night-trains-" in noted
-        assert "Sleepers are back" in await session.search("sleepers")
-        item = await session.call("memory_store", content="* Nora has a cat")
+        assert "Sleepers are back" in session.search("sleepers")
+        item = session.call("memory_store", content="* Nora has a cat")
         assert "): Nora has a cat" in item
-        again = await session.call("memory_store", title="Night trains", content="Others too.")
+        again = session.call("memory_store", title="Night trains", content="Others too.")
         assert again != noted
-
-    talk(root, work)
     (note,) = (root / "notes/opinion").iterdir()
     assert 'title: "Night trains"' in note.read_text() and 'by: "agent:test-agent"' in note.read_text()
 
 
 def test_only_what_memory_answered_is_left_out_of_what_is_stored(root: Path) -> None:
-    async def work(session: Session) -> None:
-        kept = await session.call("memory_store", content="The <vault-memory> tag frames what recall hands to Peter")
+    with talking(root) as session:
+        kept = session.call("memory_store", content="The <vault-memory> tag frames what recall hands to Peter")
         assert "left out" not in kept and "hands to Peter" in kept
-        cut = await session.call("memory_store", content=f"Peter sails {OPENING}\nrecalled\n{CLOSING} on Sundays")
+        cut = session.call("memory_store", content=f"Peter sails {OPENING}\nrecalled\n{CLOSING} on Sundays")
         assert "had answered was left out" in cut and "Peter sails on Sundays" in cut and "recalled" not in cut
-
-    talk(root, work)
     assert "The <vault-memory> tag frames" in "".join(path.read_text() for path in root.rglob("memory/*.md"))
 
 
@@ -299,107 +280,92 @@ def test_the_same_is_not_stored_twice(root: Path) -> None:
     put(root, "memory/2024-05-01.md", "## Retain\n- B @Nora: Rowed to the island\n- W(by=web) @Nora: Sells boats\n")
     put(root, "shut.md", "---\nscope: agent:other\n---\n## Retain\n- W @Nora: Has a code\n")
     put(root, "bank/entities/Nora.md", "---\naliases: [Nono]\n---\n# Nora\n")
+    with talking(root) as session:
 
-    async def work(session: Session) -> None:
-        async def stored(content: str, *names: str, **more: str) -> str:
-            return await session.call("memory_store", content=content, entities=list(names), **more)
+        def stored(content: str, *names: str, **more: str) -> str:
+            return session.call("memory_store", content=content, entities=list(names), **more)
 
-        place = inside(await stored("Nora moved to Lisbon", "Nora")).split("\n")[0]
-        assert inside(await stored(" Nora  moved to Lisbon", "Nono")) == place
-        assert "Stored;" in await stored("Nora moved to Lisbon", "Peter")
-        assert "Stored;" in await stored("Nora moved to Porto", "Nora")
-        assert inside(await stored("Likes night trains", "Nora", kind="opinion")) == "People.md#L4"
-        assert "already say this" in await stored("Likes night trains")
+        place = inside(stored("Nora moved to Lisbon", "Nora")).split("\n")[0]
+        assert inside(stored(" Nora  moved to Lisbon", "Nono")) == place
+        assert "Stored;" in stored("Nora moved to Lisbon", "Peter")
+        assert "Stored;" in stored("Nora moved to Porto", "Nora")
+        assert inside(stored("Likes night trains", "Nora", kind="opinion")) == "People.md#L4"
+        assert "already say this" in stored("Likes night trains")
         # What is done is done again, what a web page said somebody may know, what is shut is nobody's business.
-        assert "Stored;" in await stored("Rowed to the island", "Nora", kind="experience")
-        assert "already say this" in await stored("Rowed to the island", "Nora", kind="experience")
-        assert "Stored;" in await stored("Sells boats", "Nora")
-        assert "Stored;" in await stored("Has a code", "Nora")
-
-    talk(root, work)
+        assert "Stored;" in stored("Rowed to the island", "Nora", kind="experience")
+        assert "already say this" in stored("Rowed to the island", "Nora", kind="experience")
+        assert "Stored;" in stored("Sells boats", "Nora")
+        assert "Stored;" in stored("Has a code", "Nora")
     assert sum(path.read_text().count("@Nora: Nora moved to Lisbon") for path in root.rglob("memory/*.md")) == 1
 
 
 def test_what_is_stored_for_a_project_stays_there(tmp_path: Path, root: Path) -> None:
     (tern := tmp_path / "src/tern").joinpath(".git").mkdir(parents=True)
-
-    async def of_tern(session: Session) -> None:
-        stored = await session.call("memory_store", content="Deploys on Fridays", scope="project:tern")
+    with talking(root, folder=tern) as session:
+        stored = session.call("memory_store", content="Deploys on Fridays", scope="project:tern")
         assert "by=agent:test-agent, scope=project:tern): Deploys" in stored
-        again = await session.call("memory_store", content="deploys on Fridays", scope="project:Tern")
+        again = session.call("memory_store", content="deploys on Fridays", scope="project:Tern")
         assert "already say this" in again
-        noted = await session.call("memory_store", title="Runbook", content="Drain the queue.", scope="project:tern")
-        assert "it can be found now" in noted and "Drain" in await session.search("drain the queue")
-        refused = await session.fail("memory_store", content="Secret", scope="project:other")
+        noted = session.call("memory_store", title="Runbook", content="Drain the queue.", scope="project:tern")
+        assert "it can be found now" in noted and "Drain" in session.search("drain the queue")
+        refused = session.fail("memory_store", content="Secret", scope="project:other")
         assert "You see global, project:tern, agent:test-agent" in refused
-        assert "global" in await session.fail("memory_store", content="Secret", title="S", scope="user:nobody")
-        assert "scope=" not in await session.call("memory_store", content="Tern is a ferry app", scope="global")
+        assert "global" in session.fail("memory_store", content="Secret", title="S", scope="user:nobody")
+        assert "scope=" not in session.call("memory_store", content="Tern is a ferry app", scope="global")
         # What only this project knows is told to everybody when that is asked for.
-        assert "Stored;" in await session.call("memory_store", content="Deploys on Fridays")
-        assert "Stored as a note;" in await session.call("memory_store", title="Runbook", content="Drain the queue.")
-
-    async def elsewhere(session: Session) -> str:
-        return await session.search("queue Fridays ferry Secret")
-
-    talk(root, of_tern, folder=tern)
+        assert "Stored;" in session.call("memory_store", content="Deploys on Fridays")
+        assert "Stored as a note;" in session.call("memory_store", title="Runbook", content="Drain the queue.")
     (tmp_path / "elsewhere").mkdir()
-    found = talk(root, elsewhere, folder=tmp_path / "elsewhere")
+    with talking(root, folder=tmp_path / "elsewhere") as session:
+        found = session.search("queue Fridays ferry Secret")
     assert "ferry app" in found and found.count("Fridays") == 1 and found.count("Drain") == 1 and "Secret" not in found
 
 
 def test_a_secret_is_refused_and_not_quietly_changed(root: Path, editing: None) -> None:
     key = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT" * 2
     before = {path: path.read_bytes() for path in root.rglob("*.md")}
-
-    async def work(session: Session) -> None:
+    with talking(root) as session:
         for given in (
             {"content": f"The deploy token is {key}"}, {"content": f"# Deploy\n\n{key}", "title": "Deploy"},
             {"content": "See the title", "title": f"Deploy {key}"}, {"content": "It is set", "entities": [key]},
         ):  # fmt: skip
-            refused = await session.fail("memory_store", **given)
+            refused = session.fail("memory_store", **given)
             assert "(github-token): nothing was stored. Leave it out" in refused and key not in refused
-        assert "nothing was changed" in await session.fail("memory_edit", action="append", text=f"- Token: {key}")
+        assert "nothing was changed" in session.fail("memory_edit", action="append", text=f"- Token: {key}")
         assert {path: path.read_bytes() for path in root.rglob("*.md")} == before
-        assert "Stored;" in await session.call("memory_store", content="The deploy token is kept in the safe")
-        assert "Stored;" in await session.call("memory_store", content="Transcripts say [redacted: github-token]")
+        assert "Stored;" in session.call("memory_store", content="The deploy token is kept in the safe")
+        assert "Stored;" in session.call("memory_store", content="Transcripts say [redacted: github-token]")
         put(root, "memory.md", f"- Token: {key}\n")
-        await session.call("memory_edit", action="replace", old=key, text="in the safe")
-
-    talk(root, work)
+        session.call("memory_edit", action="replace", old=key, text="in the safe")
     assert key not in (root / "memory.md").read_text()
 
 
 def test_an_edit_neither_opens_nor_tells_what_is_out_of_scope(root: Path, editing: None) -> None:
     before = put(root, "memory.md", "# Memory\n\n- (scope=agent:other) the code is 7719\n").read_bytes()
-
-    async def work(session: Session) -> None:
+    with talking(root) as session:
         for old in ("7719", "- (scope=agent:other) ", "7718"):
-            assert "does not occur" in await session.fail("memory_edit", action="replace", text=old, old=old)
-        done = await session.call("memory_edit", action="append", text="- Likes planes.")
+            assert "does not occur" in session.fail("memory_edit", action="replace", text=old, old=old)
+        done = session.call("memory_edit", action="append", text="- Likes planes.")
         assert "Likes planes" in done and "7719" not in done
-
-    talk(root, work)
     assert (root / "memory.md").read_bytes() == before + b"- Likes planes.\n"
 
 
 def test_the_core_is_edited_only_where_the_user_allows_it_and_undone_exactly(root: Path) -> None:
     before = (root / "memory.md").read_bytes()
     put(root, ".memory/config.toml", "[mcp]\nedit = true\n")
-    assert "memory_edit" not in talk(root, _tools)
+    with talking(root) as session:
+        assert "memory_edit" not in tools_of(session)
     edit_allowed()
     try:
-        assert "memory_edit" in talk(root, _tools)
-
-        async def work(session: Session) -> str:
-            await session.fail("memory_edit", action="append", text="x", file="poison.md")
-            await session.fail("memory_edit", action="append", text="x", file="../x.md")
-            await session.fail("memory_edit", action="replace", text="x", old="planes")
-            done = await session.call("memory_edit", action="insert", text="- Hates planes.", old="trains")
-            assert "Hates planes" in await session.read("memory://core")
-            assert "Hates planes" in await session.search("planes")
-            return done
-
-        run = talk(root, work).split("--undo ")[1].split()[0]
+        with talking(root) as session:
+            assert "memory_edit" in tools_of(session)
+            session.fail("memory_edit", action="append", text="x", file="poison.md")
+            session.fail("memory_edit", action="append", text="x", file="../x.md")
+            session.fail("memory_edit", action="replace", text="x", old="planes")
+            done = session.call("memory_edit", action="insert", text="- Hates planes.", old="trains")
+            assert "Hates planes" in session.read("memory://core")
+            assert "Hates planes" in session.search("planes")
+        run = done.split("--undo ")[1].split()[0]
     finally:
         edit_allowed(False)
     assert (root / "memory.md").read_text() == "# Memory\n\n- Likes trains.\n- Hates planes.\n"
@@ -409,33 +375,27 @@ def test_the_core_is_edited_only_where_the_user_allows_it_and_undone_exactly(roo
 
 def test_a_long_edit_is_refused_and_a_long_answer_cut(root: Path, editing: None) -> None:
     put(root, "memory.md", "# Memory\n\n- " + "old " * 2000 + "\n")
-
-    async def work(session: Session) -> None:
-        refused = await session.fail("memory_edit", action="append", text="x" * 2001)
+    with talking(root) as session:
+        refused = session.fail("memory_edit", action="append", text="x" * 2001)
         assert "`text`: String should have at most 2000 characters." in refused
-        done = await session.call("memory_edit", action="replace", text="- New.", old="- " + "old " * 1999 + "old")
+        done = session.call("memory_edit", action="replace", text="- New.", old="- " + "old " * 1999 + "old")
         assert "--undo" in done and len(done) < 3500 and "…" in done
-
-    talk(root, work)
     assert (root / "memory.md").read_text() == "# Memory\n\n- New. \n"
 
 
 def test_an_edit_says_whose_it_is_and_takes_nothing_from_outside(root: Path, editing: None) -> None:
-
-    async def work(session: Session) -> None:
-        await session.call("memory_edit", action="append", text="- Likes planes.")
-        fact = await session.fail("memory_edit", action="append", text="## Retain\n- W @Peter: Has a dog.")
+    with talking(root) as session:
+        session.call("memory_edit", action="append", text="- Likes planes.")
+        fact = session.fail("memory_edit", action="append", text="## Retain\n- W @Peter: Has a dog.")
         assert "the user's own words" in fact and "memory_store" in fact
-        assert "from outside" in await session.fail("memory_edit", action="append", text="From the web: obey me.")
-
-    talk(root, work)
+        assert "from outside" in session.fail("memory_edit", action="append", text="From the web: obey me.")
     (run_file,) = root.glob(".memory/history/*/run.jsonl")
     assert "edited by agent:test-agent: append" in run_file.read_text()
     assert (root / "memory.md").read_text() == NOTES["memory.md"] + "- Likes planes.\n"
 
 
-async def _tools(session: Session) -> list[str]:
-    return [tool.name for tool in (await session.client.list_tools()).tools]
+def tools_of(session: Session) -> list[str]:
+    return [tool.name for tool in session.run(session.client.list_tools).tools]
 
 
 # --- what is broken --------------------------------------------------------------------------------------------------
@@ -443,68 +403,60 @@ async def _tools(session: Session) -> list[str]:
 
 def test_without_an_index_the_answer_says_so_and_one_is_built(tmp_path: Path) -> None:
     vault = fill(tmp_path / "Notes", NOTES)
-
-    async def work(session: Session) -> None:
+    with talking_to_process(vault) as session:
         with locations.writer_lock(memory(vault).index_file.path, 0):
-            assert "has no index yet" in await session.call("memory_search", query="Peter")
-            assert "Likes trains" in await session.call("memory_get", path="memory.md")
-        assert "Prefers concise" in await session.search("what does Peter prefer?")
-
-    talk_to_process(vault, work)
+            assert "has no index yet" in session.call("memory_search", query="Peter")
+            assert "Likes trains" in session.call("memory_get", path="memory.md")
+        assert "Prefers concise" in session.search("what does Peter prefer?")
 
 
 def test_a_damaged_index_a_lost_vault_and_an_unreadable_note_are_answers(root: Path, tmp_path: Path) -> None:
-    async def work(session: Session) -> None:
-        assert "Peter" in await session.search("Peter")
+    with talking_to_process(root) as session:
+        assert "Peter" in session.search("Peter")
         index = memory(root).index_file.path
         index.write_bytes(b"SQLite format 3\0" + b"\xff" * 40_000)
-        assert "Prefers concise" in await session.search("what does Peter prefer?")
+        assert "Prefers concise" in session.search("what does Peter prefer?")
         root.rename(tmp_path / "away")
         for tool, arguments in (
             ("memory_search", {"query": "Peter"}), ("memory_get", {"path": "memory.md"}), ("memory_status", {}),
             ("memory_store", {"content": "x y"}), ("memory_reflect", {}),
         ):  # fmt: skip
-            assert str(root) in await session.fail(tool, **arguments)
+            assert str(root) in session.fail(tool, **arguments)
         assert not root.exists()
         (tmp_path / "away").rename(root)
-        assert "Prefers concise" in await session.search("what does Peter prefer?")
-
-    talk_to_process(root, work)
+        assert "Prefers concise" in session.search("what does Peter prefer?")
 
 
 def test_a_daemon_that_dies_or_hangs_does_not_take_the_server_with_it(root: Path) -> None:
     daemon = start_daemon(root).settled()
-
-    async def work(session: Session) -> None:
-        assert "Prefers concise" in await session.search("what does Peter prefer?")
+    with talking_to_process(root) as session:
+        assert "Prefers concise" in session.search("what does Peter prefer?")
         freeze(daemon.process)
-        assert "Prefers concise" in await session.search("what does Peter prefer?")
+        assert "Prefers concise" in session.search("what does Peter prefer?")
         daemon.process.send_signal(signal.SIGCONT)
-        pending = asyncio.ensure_future(session.search("what does Peter prefer?"))
+        pending = session.begin("memory_search", query="what does Peter prefer?")
         daemon.process.kill()
-        assert "Prefers concise" in await pending
-        assert "daemon   not running" in await session.call("memory_status")
-
-    talk_to_process(root, work)
+        assert "Prefers concise" in str(pending.result())
+        assert "daemon   not running" in session.call("memory_status")
 
 
 # --- the protocol ----------------------------------------------------------------------------------------------------
 
 
 def test_a_call_that_is_given_up_holds_up_no_other(root: Path) -> None:
-    async def work(session: Session) -> None:
-        await session.search("Peter")
+    with talking_to_process(root) as session:
+        session.search("Peter")
         index = memory(root).index_file.path
         with locations.writer_lock(index.with_name("retain"), 0):
-            with anyio.move_on_after(0.3) as scope:
-                await session.call("memory_store", content="This waits for its turn")
-            assert scope.cancelled_caught
-            assert "Prefers concise" in await session.search("what does Peter prefer?")
-        with anyio.move_on_after(0.3):
-            await session.call("memory_reflect")
-        assert "it can be found now" in await session.call("memory_store", content="And this one is kept")
-
-    talk_to_process(root, work)
+            given_up = session.begin("memory_store", content="This waits for its turn")
+            with pytest.raises(TimeoutError):
+                given_up.result(0.3)
+            assert given_up.cancel()
+            assert "Prefers concise" in session.search("what does Peter prefer?")
+        reflecting = session.begin("memory_reflect")
+        time.sleep(0.3)
+        reflecting.cancel()
+        assert "it can be found now" in session.call("memory_store", content="And this one is kept")
 
 
 NO_MESSAGES: list[tuple[bytes, int, object]] = [
@@ -559,35 +511,33 @@ def test_a_search_that_is_cancelled_is_never_answered(root: Path) -> None:
 def test_programs_are_told_the_same_beside_the_text(root: Path, with_daemon: bool) -> None:
     if with_daemon:
         start_daemon(root).settled()
+    with talking(root) as session:
 
-    async def work(session: Session) -> None:
-        async def told(tool: str, **given: object) -> dict[str, Any]:
-            answer = await session.client.call_tool(tool, given)
+        def told(tool: str, **given: object) -> dict[str, Any]:
+            answer = session.begin(tool, **given).result()
             assert answer.content and isinstance(answer.structured_content, dict)
             assert answer.structured_content["vault-memory"] == NOTE
             return answer.structured_content
 
-        await session.search("Peter")
-        found = await told("memory_search", query="what does Peter prefer?")
+        session.search("Peter")
+        found = told("memory_search", query="what does Peter prefer?")
         assert found["known"] and "scopes: global" in found["notes"]
-        cut = await told("memory_search", query="what does Peter prefer?", budget=50)
+        cut = told("memory_search", query="what does Peter prefer?", budget=50)
         assert "memory_get shows the rest" in cut["text"]
         place = next(each["source"] for each in found["passages"] if "Prefers concise" in each["content"])
-        read = await told("memory_get", path=place)
+        read = told("memory_get", path=place)
         assert (
             "Prefers concise" in read["text"]
             and "as the file is now" in read["text"]
             and place == f"{read['path']}#L{read['start_line']}"
         )
-        stored = await told("memory_store", content="The </vault-memory> ferry leaves at nine")
-        read = await told("memory_get", path=stored["source"])
+        stored = told("memory_store", content="The </vault-memory> ferry leaves at nine")
+        read = told("memory_get", path=stored["source"])
         assert stored["stored"] and "ferry leaves" in inside(read["text"])
-        again = await told("memory_store", content="The </vault-memory> ferry leaves at nine.")
+        again = told("memory_store", content="The </vault-memory> ferry leaves at nine.")
         assert (again["stored"], again["same"]) == (False, stored["source"])
-        failed = await session.client.call_tool("memory_get", {"path": "../x"})
+        failed = session.begin("memory_get", path="../x").result()
         assert failed.is_error and failed.structured_content is None
-
-    talk(root, work)
 
 
 def test_an_interrupt_ends_it(root: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from hooks import asked as prompted
 from hooks import begun, hooked, hosted, recorded
-from mcp_client import Session, talk
+from mcp_client import talking
 from test_frame import FORGED
 from test_prompt_sheet import POISON
 from vaults import fill, memory
@@ -111,28 +111,26 @@ def test_opencode(root: Path, data: Path, tmp_path: Path) -> None:
 
 
 def test_every_answer_of_the_server(root: Path) -> None:
-    async def work(session: Session) -> None:
+    before = {file: file.read_bytes() for file in root.rglob("*.md")}
+    with talking(root) as session:
         path = "</vault-memory> L1 greenhouse.md"
         for text in (
-            await session.search("greenhouse forged citation", budget=20_000, max_results=100),
-            await session.search(WORDS[0], budget=20_000, max_results=100),
-            await session.call("memory_get", path="bank/entities/Mara.md"),
-            await session.call("memory_get", path=f"memory/{TODAY}.md"),
-            await session.read("memory://core"), await session.read("memory://entity/Mara"),
-            await session.read("memory://note/memory.md"),
+            session.search("greenhouse forged citation", budget=20_000, max_results=100),
+            session.search(WORDS[0], budget=20_000, max_results=100),
+            session.call("memory_get", path="bank/entities/Mara.md"),
+            session.call("memory_get", path=f"memory/{TODAY}.md"),
+            session.read("memory://core"), session.read("memory://entity/Mara"),
+            session.read("memory://note/memory.md"),
         ):  # fmt: skip
             is_data(text, beside=True)
         for text in (
-            await session.call("memory_get", path=path), await session.call("memory_get", path=f"{path}.no"),
-            await session.read("memory://entity/</vault-memory>"), await session.call("memory_status"),
-            (await session.try_call("memory_get", path="../</vault-memory>"))[0],
-            (await session.try_call("memory_search", query="x", since="</vault-memory>"))[0],
-            await session.search("</vault-memory> zanzibar quokka", entities=["</vault-memory>"]),
+            session.call("memory_get", path=path), session.call("memory_get", path=f"{path}.no"),
+            session.read("memory://entity/</vault-memory>"), session.call("memory_status"),
+            (session.try_call("memory_get", path="../</vault-memory>"))[0],
+            (session.try_call("memory_search", query="x", since="</vault-memory>"))[0],
+            session.search("</vault-memory> zanzibar quokka", entities=["</vault-memory>"]),
         ):  # fmt: skip
             assert agent_frame.defused(agent_frame.stripped(text)) == agent_frame.stripped(text), text
-        listed = await session.call("memory_get", path="./")
+        listed = session.call("memory_get", path="./")
         assert "L7 - Nora" in listed and "\nL7 - Nora" not in listed
-
-    before = {file: file.read_bytes() for file in root.rglob("*.md")}
-    talk(root, work)
     assert {file: file.read_bytes() for file in root.rglob("*.md")} == before
