@@ -5,14 +5,14 @@ import logging
 import socket
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from daemons import until
 from rpc_server import NOTE, PATIENCE_SECONDS, Raw, Served, request, served
 
 from vault_memory.daemon.client import LONGEST_REQUEST_BYTES, call
@@ -31,13 +31,6 @@ def path(short_folder: Path) -> Path:
 def server(path: Path) -> Iterator[Served]:
     with served(path) as it:
         yield it
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE_SECONDS
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def lives(server: Served) -> bool:

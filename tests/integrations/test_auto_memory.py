@@ -192,59 +192,41 @@ def test_an_agent_without_transcripts_has_no_sessions_to_keep(home: Home) -> Non
 MINE = "# mine\n[recall]\nk = 3\n"
 
 
+def as_recorded_before(home: Home, added: dict[str, object]) -> None:
+    """Replace the record of your settings by the one that the version before this one kept."""
+    (record,) = (file for file in home.records() if b"config.toml" in file.read_bytes())
+    kept = json.loads(record.read_text())
+    record.unlink()
+    former = json.dumps(kept | {"written": "", "whose": kept.pop("installs"), "added": added})
+    record.with_name("user-settings.json").write_text(former)
+
+
 @pytest.mark.parametrize(
     "before",
     [None, "", MINE, f'{MINE}[sessions]\ntools = ["openclaw"]\n', "[capture]\npreset = 'balanced'\n"],
 )
 @pytest.mark.parametrize("order", [("claude-code", "opencode"), ("opencode", "claude-code")])
+@pytest.mark.parametrize("recorded", ["now", "by an earlier version", "by an earlier version, and edited since"])
 def test_uninstall_gives_back_what_install_put_into_your_settings(
-    home: Home, before: str | None, order: tuple[str, str]
+    home: Home, before: str | None, order: tuple[str, str], recorded: str
 ) -> None:
     file = home.folder / ".config/vault-memory/config.toml"
     if before is not None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(before)
+        home.put(".config/vault-memory/config.toml", before.encode())
     home.done("install", "claude-code", "--sessions")
     home.done("install", "opencode", "--sessions")
-    assert str(file) in home.done("uninstall", order[0], "--dry-run")
-    home.done("uninstall", order[0])
-    tools = tomllib.loads(file.read_text())["sessions"]["tools"]
-    assert order[1] in tools and order[0] not in tools and "vault" in tomllib.loads(file.read_text())["capture"]
-    home.done("uninstall", order[1])
-    assert (file.read_text() if file.exists() else None) == before
-
-
-def as_recorded_before(home: Home, added: dict[str, object]) -> Path:
-    """Replace the record of your settings by the one that the version before this one kept."""
-    installed = home.folder / "data/vault-memory/installed"
-    (record,) = (file for file in installed.iterdir() if b"config.toml" in file.read_bytes())
-    kept = json.loads(record.read_text())
-    record.unlink()
-    former = installed / "user-settings.json"
-    former.write_text(json.dumps(kept | {"written": "", "whose": kept.pop("installs"), "added": added}))
-    return former
-
-
-@pytest.mark.parametrize("before", [None, "", MINE, f'{MINE}[sessions]\ntools = ["openclaw"]\n'])
-@pytest.mark.parametrize("order", [("claude-code", "opencode"), ("opencode", "claude-code")])
-@pytest.mark.parametrize("is_edited", [False, True])
-def test_uninstall_gives_back_what_an_earlier_version_put_into_your_settings(
-    home: Home, before: str | None, order: tuple[str, str], is_edited: bool
-) -> None:
-    file = home.folder / ".config/vault-memory/config.toml"
-    if before is not None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(before)
-    home.done("install", "claude-code", "--sessions")
-    home.done("install", "opencode", "--sessions")
-    record = as_recorded_before(home, {"sessions.tools": ["claude-code"], "capture.vault": str(home.vault)})
+    if recorded != "now":
+        as_recorded_before(home, {"sessions.tools": ["claude-code"], "capture.vault": str(home.vault)})
+    is_edited = recorded.endswith("edited since")
     if is_edited:
         file.write_text(file.read_text() + "# mine too\n")
+    assert str(file) in home.done("uninstall", order[0], "--dry-run")
     home.done("uninstall", order[0])
-    tools = tomllib.loads(file.read_text())["sessions"]["tools"]
-    assert order[1] in tools and order[0] not in tools
+    left = tomllib.loads(file.read_text())
+    assert order[1] in left["sessions"]["tools"] and order[0] not in left["sessions"]["tools"]
+    assert "vault" in left["capture"]
     home.done("uninstall", order[1])
-    assert not record.exists()
+    assert not [one for one in home.records() if b"config.toml" in one.read_bytes()]
     if is_edited:
         assert order[1] not in file.read_text() and "# mine too" in file.read_text()
     else:

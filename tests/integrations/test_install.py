@@ -73,6 +73,10 @@ class Home:
         found = (file for file in self.folder.rglob("*") if not file.is_relative_to(self.folder / "data"))
         return {str(file): file.read_bytes() if file.is_file() else b"(folder)" for file in found}
 
+    def records(self) -> list[Path]:
+        """The records of what was installed."""
+        return list((self.folder / "data" / "vault-memory" / "installed").iterdir())
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
@@ -478,14 +482,14 @@ def test_what_was_there_is_kept_for_its_owner_only(home: Home) -> None:
     home.done("install", "claude-code")
     (backup,) = (home.folder / "data" / "vault-memory" / "backups").iterdir()
     assert backup.read_bytes() == b'{"secret": 1}'
-    for file in (backup, *(home.folder / "data" / "vault-memory" / "installed").iterdir()):
+    for file in (backup, *home.records()):
         assert stat.S_IMODE(file.stat().st_mode) == 0o600 and stat.S_IMODE(file.parent.stat().st_mode) == 0o700
 
 
 def test_without_its_record_an_uninstall_leaves_nothing_of_ours(home: Home) -> None:
     file = home.put(SETTINGS, b'{\n  "a": 1\n}\n')
     home.done("install", "claude-code")
-    for record in (home.folder / "data" / "vault-memory" / "installed").iterdir():
+    for record in home.records():
         record.write_bytes(b"{")
     home.done("uninstall", "claude-code")
     assert file.read_bytes() == b'{\n  "a": 1\n}\n'
@@ -514,16 +518,12 @@ def test_an_install_that_was_killed_is_done_by_the_next(home: Home) -> None:
     assert file.read_bytes() == b'{"a": 1}\n' and os.listdir(file.parent) == ["mcp.json"]
 
 
-def of_cursor(home: Home) -> Installer:
-    return installer(home.folder)
-
-
 def test_a_file_changed_meanwhile_is_not_written(home: Home) -> None:
     file = home.put(".cursor/mcp.json", b"{}")
-    changes = of_cursor(home).install()
+    changes = installer(home.folder).install()
     file.write_bytes(b'{"a": 1}')
     with pytest.raises(ConflictError):
-        of_cursor(home).apply(changes)
+        installer(home.folder).apply(changes)
     assert file.read_bytes() == b'{"a": 1}' and os.listdir(file.parent) == ["mcp.json"]
 
 
