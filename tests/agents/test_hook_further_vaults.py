@@ -1,12 +1,11 @@
 """Other vaults at a prompt: asked from the index they have, in time, and what cannot be asked is said."""
 
 import os
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from daemons import start_daemon
+from daemons import start_daemon, until
 from hooks import asked, logged, settings
 from model_server import Model, model_server
 from vaults import fill, memory, snapshot
@@ -25,13 +24,23 @@ def work(tmp_path: Path, data: Path) -> Path:
     return root
 
 
+@pytest.fixture
+def main(work: Path, tmp_path: Path) -> Path:
+    return tmp_path / "Main"
+
+
+def index_all(main: Path) -> Federation:
+    federation = Federation(load(str(main), os.environ))
+    list(federation.refresh_further_vaults())
+    memory(main).index()
+    return federation
+
+
 QUOKKA = "where is the quokka server?"
 
 
-def test_a_further_vault_is_asked_too(work: Path, tmp_path: Path) -> None:
-    main = tmp_path / "Main"
-    list(Federation(load(str(main), os.environ)).refresh_further_vaults())
-    memory(main).index()
+def test_a_further_vault_is_asked_too(work: Path, main: Path) -> None:
+    index_all(main)
     before = snapshot(work)
     said = asked(main, "s1", QUOKKA, as_process=True)
     assert "rack 7" in said and "roots/work/z.md" in said
@@ -41,18 +50,15 @@ def test_a_further_vault_is_asked_too(work: Path, tmp_path: Path) -> None:
     daemon.kill()
 
 
-def test_a_further_vault_of_another_project_is_not(work: Path, tmp_path: Path) -> None:
+def test_a_further_vault_of_another_project_is_not(work: Path, main: Path) -> None:
     (work / "z.md").write_text("---\nscope: global\n---\n# Quokka\n\nThe quokka server opens itself.\n")
     settings(f'[roots]\nvaults = [{{path = "{work}", scope = "project:secret"}}]\n')
-    main = tmp_path / "Main"
-    list(Federation(load(str(main), os.environ)).refresh_further_vaults())
-    memory(main).index()
+    index_all(main)
     assert asked(main, "s1", QUOKKA, as_process=True) == ""
 
 
-def test_no_model_is_asked_while_a_prompt_waits(work: Path, tmp_path: Path) -> None:
+def test_no_model_is_asked_while_a_prompt_waits(work: Path, main: Path) -> None:
     fill(work, {f"{n}.md": f"# Quokka\n\nThe quokka server was moved {n} times.\n" for n in range(3)})
-    main = tmp_path / "Main"
     with model_server(Model(), Model("qwen3")) as server:
         url = f"http://{server.host}"
         config = replace(
@@ -72,37 +78,27 @@ def test_no_model_is_asked_while_a_prompt_waits(work: Path, tmp_path: Path) -> N
         assert server.asked("/api/embed") and not server.asked("/api/chat")  # reranking is for the own vault
 
 
-def test_a_further_vault_that_cannot_be_asked_is_said(work: Path, tmp_path: Path, data: Path) -> None:
-    main = tmp_path / "Main"
+def test_a_further_vault_that_cannot_be_asked_is_said(main: Path, data: Path) -> None:
     memory(main).index()
-    assert (
-        asked(main, "s1", QUOKKA, as_process=True) == ""
-        and "work has no index that can be used" in logged(data).casefold()
-    )
-    deadline = time.monotonic() + 30
-    while "rack 7" not in asked(main, "s2", QUOKKA, as_process=True):  # it is being built meanwhile
-        assert time.monotonic() < deadline
+    assert asked(main, "s1", QUOKKA, as_process=True) == ""
+    assert "work has no index that can be used" in logged(data).casefold()
+    until(lambda: "rack 7" in asked(main, "s2", QUOKKA, as_process=True))  # it is being built meanwhile
 
 
-def test_a_further_vault_is_not_brought_up_to_date_while_a_prompt_waits(work: Path, tmp_path: Path) -> None:
-    main = tmp_path / "Main"
-    config = load(str(main), os.environ)
-    list(Federation(config).refresh_further_vaults())
-    memory(main).index()
+def test_a_further_vault_is_not_brought_up_to_date_while_a_prompt_waits(work: Path, main: Path) -> None:
+    federation = index_all(main)
     (work / "z.md").write_text("---\nscope: agent:x\n---\n# Quokka\n\nThe quokka server is a secret.\n")
-    found = bundle(Federation(config), ContextRequest(QUOKKA, core=False, unasked=True), patience=0)
+    found = bundle(federation, ContextRequest(QUOKKA, core=False, unasked=True), patience=0)
     assert found.text == "" and any("work has changed" in why for _, why in found.degraded)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a file that makes its reader wait")
-def test_a_vault_that_hangs_keeps_no_other_from_answering(work: Path, tmp_path: Path, data: Path) -> None:
+def test_a_vault_that_hangs_keeps_no_other_from_answering(work: Path, main: Path, tmp_path: Path, data: Path) -> None:
     """As on a network drive that is gone: here its index is a pipe that nobody writes to."""
-    main = fill(tmp_path / "Main", {"b.md": "# Quokka\n\nThe quokka server is painted green.\n"})
+    fill(main, {"b.md": "# Quokka\n\nThe quokka server is painted green.\n"})
     hung = fill(tmp_path / "Hung", {"h.md": "# Quokka\n\nThe quokka server hums.\n"})
     settings(f'[roots]\nvaults = ["{hung}", "{work}"]\n', hooks="seconds = 8")
-    federation = Federation(load(str(main), os.environ))
-    list(federation.refresh_further_vaults())
-    memory(main).index()
+    federation = index_all(main)
     daemon = start_daemon(main).settled()
     index = federation.memory_of(federation.further_vaults[0]).index_file.path
     index.unlink()

@@ -27,6 +27,7 @@ from vault_memory.rendering.notes import entity_text, past_the_end
 from vault_memory.rendering.recall import left_out_notes
 from vault_memory.search.answer import SESSION
 from vault_memory.search.get import Excerpt, parse_span
+from vault_memory.startup import own_command
 from vault_memory.text import agent_frame
 from vault_memory.text.output import clean, plural
 from vault_memory.text.scope_syntax import GLOBAL, normal_scope
@@ -316,9 +317,11 @@ def edit(caller: Caller, given: Arguments) -> str:
 def reflect(caller: Caller, given: Arguments) -> str:
     """Reflect, and report on the pages the caller may see; raises the error it ended with.
 
-    This runs in a separate process, which goes on if the call is cancelled: what it writes can be undone.
+    It runs in a separate process, since it needs much memory and must not slow answers; the process goes on if the call
+    is cancelled, as what it writes can be undone.
     """
-    command = caller.vault.command("reflect", *(["--dry-run"] if given.get("dry_run") else []))
+    options = ["--dry-run"] if given.get("dry_run") else []
+    command = own_command(caller.vault.config().vault, "--json", "reflect", *options)
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     document: dict[str, Any] = json.loads(done.stdout or b"{}")
     if "pages" not in document:

@@ -27,7 +27,7 @@ from pydantic import ValidationError
 
 from vault_memory.agents import mcp_tools
 from vault_memory.errors import UsageError, VaultMemoryError
-from vault_memory.startup import __version__
+from vault_memory.startup import APP, __version__
 
 if TYPE_CHECKING:
     from vault_memory.agents.mcp_answers import Caller
@@ -38,7 +38,6 @@ Result = TypeVar("Result")
 
 log = logging.getLogger(__name__)
 
-NAME = "vault-memory"
 LAST_WRITE_SECONDS = 0.7
 """How long a running write may take after the client has gone; cutting it off never leaves a damaged note."""
 
@@ -101,7 +100,7 @@ class McpServer:
     def protocol(self) -> Server[Any]:
         """Return the SDK's server, with a handler for each kind of request."""
         return Server[Any](
-            NAME, version=__version__, instructions=mcp_tools.INSTRUCTIONS, on_list_tools=self._list_tools,
+            APP, version=__version__, instructions=mcp_tools.INSTRUCTIONS, on_list_tools=self._list_tools,
             on_call_tool=self._call, on_list_resources=_always_answer(RESOURCES),
             on_list_resource_templates=_always_answer(TEMPLATES), on_read_resource=self._read,
         )  # fmt: skip

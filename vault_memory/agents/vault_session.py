@@ -18,7 +18,7 @@ from vault_memory.federation import Federation
 from vault_memory.indexing.held_index import HeldIndex
 from vault_memory.rendering.status import narrowed
 from vault_memory.sessions import projects
-from vault_memory.startup import own_command, start_indexing
+from vault_memory.startup import start_indexing
 
 Document = dict[str, Any]
 
@@ -75,10 +75,6 @@ class VaultSession:
         if not self._has_index():
             raise BusyError("The index is being built.", "Try again in a moment.")
         return self._memory()
-
-    def command(self, *words: str) -> list[str]:
-        """Return the command line for work in a separate process: it needs much memory and must not slow answers."""
-        return own_command(self.config().vault, "--json", *words)
 
     def warm_up(self) -> None:
         """Load what the first question would wait for, unless a daemon answers it or there is no index."""

@@ -35,7 +35,7 @@ from vault_memory.indexing.held_index import HeldIndex
 from vault_memory.indexing.index_file import Freshness, IndexFile
 from vault_memory.startup import __version__, user_folder, vault_id
 from vault_memory.vault import locations
-from vault_memory.vault.safe_files import make_private, private
+from vault_memory.vault.safe_files import close_to_others, make_private, private
 
 SETTLE_SECONDS = 2.0
 """How long a question waits for the events of recent saves, and then for a few notes to be indexed (some 15 ms each,
@@ -290,9 +290,8 @@ class _PrivateLog(RotatingFileHandler):
     """A log file that only its user can read, since it contains names of notes."""
 
     def _open(self) -> TextIOWrapper:
-        handle = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        os.chmod(self.baseFilename, 0o600)  # an earlier version may have created it
-        return open(handle, "a", encoding=self.encoding)
+        close_to_others(self.baseFilename)  # an earlier version may have created it
+        return open(self.baseFilename, "a", encoding=self.encoding, opener=private)
 
 
 def _begin_log(file: Path, loud: bool) -> None:
