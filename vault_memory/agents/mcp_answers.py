@@ -202,10 +202,8 @@ def _store_fact(caller: Caller, given: Arguments, content: str, scope: str) -> s
             return _report_known(caller, done.known.source)
         caller.structure(stored=False, similar=inline(done.known.source))
         alike = agent_frame.framed(clean(f"{done.known.source}\n{done.known.text}"))
-        return (
-            f"The notes say nearly this, and nothing was written:\n{alike}\n"
-            "If yours is newer or says something else, call again with even_if_similar."
-        )
+        again = "If yours is newer or says something else, call again with even_if_similar."
+        return f"The notes say nearly this, and nothing was written:\n{alike}\n{again}"
     return _confirm(caller, "Stored", (done.source, done.bullet, done.resembles), done.warning)
 
 
@@ -243,9 +241,8 @@ def _check_one_fact(text: str) -> str:
     if not bullets or not text.startswith(bullets[0]):
         return text
     if any(facts.facts(parse("x.md", f"## Retain\n{text}\n".encode()), None)):
-        raise UsageError(
-            "This is a whole bullet, with its keys.", "Give its text alone; `kind` and `entities` say the rest."
-        )
+        step = "Give its text alone; `kind` and `entities` say the rest."
+        raise UsageError("This is a whole bullet, with its keys.", step)
     return text[1:].lstrip()
 
 
@@ -260,10 +257,8 @@ def _refuse_secrets(what: str, *texts: str) -> None:
     from vault_memory.sessions.redact import kinds
 
     if found := kinds(*texts):
-        raise RefusedError(
-            f"This holds what looks like a secret ({', '.join(sorted(found))}): nothing was {what}.",
-            "Leave it out, and say where it is kept instead: notes are plain text.",
-        )
+        why = f"This holds what looks like a secret ({', '.join(sorted(found))}): nothing was {what}."
+        raise RefusedError(why, "Leave it out, and say where it is kept instead: notes are plain text.")
 
 
 def _find_origin(text: str, agent: str) -> str:
@@ -303,10 +298,8 @@ def edit(caller: Caller, given: Arguments) -> str:
     _refuse_secrets("changed", text)
     by = _find_origin(text, caller.agent)
     if not provenance.is_trusted(by):
-        raise RefusedError(
-            "What came from outside does not go into core memory.",
-            "Keep it with memory_store; the user may put it there.",
-        )
+        step = "Keep it with memory_store; the user may put it there."
+        raise RefusedError("What came from outside does not go into core memory.", step)
     wanted = EditRequest(file, given["action"], text, given.get("old", ""), by)
     done = caller.vault.memory().edit(wanted, caller.scopes)
     cut = f"{done.diff[:LONGEST_DIFF]}…" if len(done.diff) > LONGEST_DIFF else done.diff

@@ -66,9 +66,8 @@ def run(memory: Memory, name: str, arguments: Mapping[str, Any]) -> str:
     try:
         inspect.signature(method).bind(**arguments)
     except TypeError as error:
-        raise UsageError(
-            f"`{name}` cannot be called like this: {error}.", "Name each argument as the method does."
-        ) from error
+        what = f"`{name}` cannot be called like this: {error}."
+        raise UsageError(what, "Name each argument as the method does.") from error
     value = method(**arguments)
     text: str = _envelope(RESULTS[name]).model_construct(value=value).model_dump_json()
     return text

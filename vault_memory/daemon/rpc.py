@@ -42,8 +42,8 @@ class Server:
         self._handler = handler
         self._changed = threading.Condition()
         self._connections: set[socket.socket] = set()
-        self._listening: socket.socket | None = None
-        self._made: tuple[Path, int, int] | None = None
+        self._address: tuple[socket.socket, Path, tuple[int, int]] | None = None
+        """The listening socket, with the path and identity of its file."""
         self._token = b""
         self._is_closing = False
 
@@ -55,18 +55,17 @@ class Server:
         """
         client.prepare(path)
         if os.path.lexists(path) and not client.is_own(path):
-            raise RefusedError(
-                f"{path} is there and is not the daemon's socket.", "Find out what it is, and remove it."
-            )
+            what = f"{path} is there and is not the daemon's socket."
+            raise RefusedError(what, "Find out what it is, and remove it.")
         path.unlink(missing_ok=True)  # the caller holds the vault's lock, so no other daemon is running
         try:
-            self._listening = self._listen_on_port(path) if path.suffix == client.LOOPBACK else _listen(path)
+            listening = self._listen_on_port(path) if path.suffix == client.LOOPBACK else _listen(path)
         except OSError as error:
             what = f"The daemon's socket {path} cannot be made: {error.strerror or error}."
             raise VaultMemoryError(what, "Set XDG_RUNTIME_DIR to a folder of your own.") from error
         info = os.lstat(path)
-        self._made = path, info.st_dev, info.st_ino
-        threading.Thread(target=self._accept, args=(self._listening,), name="accept", daemon=True).start()
+        self._address = listening, path, (info.st_dev, info.st_ino)
+        threading.Thread(target=self._accept, args=(listening,), name="accept", daemon=True).start()
 
     def listen_again(self, path: Path) -> bool:
         """Listen anew if the socket file is gone or the address has changed to `path`; return whether that was so.
@@ -74,7 +73,7 @@ class Server:
         Existing connections are not affected. Raises as `start` does.
         """
         with self._changed:
-            if self._is_closing or (self._made and self._made[0] == path and os.path.lexists(path)):
+            if self._is_closing or (self._address and self._address[1] == path and os.path.lexists(path)):
                 return False
             self._stop_listening()
             self.start(path)
@@ -93,16 +92,13 @@ class Server:
 
     def _stop_listening(self) -> None:
         """Stop listening, and remove the socket file unless it has been replaced by another."""
-        if self._listening:
-            listening, self._listening = self._listening, None
+        if self._address:
+            (listening, path, identity), self._address = self._address, None
             _cut_off(listening)  # closing alone does not wake the accepting thread
             listening.close()
-        if self._made:
-            path, device, inode = self._made
-            self._made = None
             with contextlib.suppress(OSError):
                 info = os.lstat(path)
-                if (info.st_dev, info.st_ino) == (device, inode):
+                if (info.st_dev, info.st_ino) == identity:
                     os.unlink(path)
 
     def _accept(self, listening: socket.socket) -> None:
@@ -110,7 +106,7 @@ class Server:
             try:
                 connection, _ = listening.accept()
             except OSError:
-                if self._listening is not listening:
+                if not self._address or self._address[0] is not listening:
                     return
                 time.sleep(0.1)  # out of file descriptors for now
                 continue

@@ -35,9 +35,8 @@ def call(name: str, memory: Federation, params: Params, progress: "Progress | No
     """
     method = METHODS[name]
     if unknown := sorted(params.keys() - method.takes):
-        raise UsageError(
-            f"`{unknown[0]}` is not a parameter of this.", f"Known are: {', '.join(sorted(method.takes))}."
-        )
+        known = ", ".join(sorted(method.takes))
+        raise UsageError(f"`{unknown[0]}` is not a parameter of this.", f"Known are: {known}.")
     return method.run(memory, params, progress)
 
 
@@ -131,9 +130,8 @@ def _reflect(memory: Federation, params: Params, progress: "Progress | None") ->
     since, now = (None if params.get(name) is None else _text(params, name) for name in ("since", "now"))
     # Writing always runs to completion; only indexing and planning can be interrupted.
     steps = Steps(progress, progress)
-    return reflect_document(
-        memory.reflect(since=since, now=now, only=request.texts(params, "only"), steps=steps, **flags)
-    )
+    done = memory.reflect(since=since, now=now, only=request.texts(params, "only"), steps=steps, **flags)
+    return reflect_document(done)
 
 
 def _gating_scalar(memory: Federation, params: Params, progress: "Progress | None") -> Document:

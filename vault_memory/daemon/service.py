@@ -174,10 +174,8 @@ class Supervisor:
         if before is not None and not is_ours(before):
             raise ConflictError(f"{file} is there and was not made by this program.", "Move it away first.")
         if before is not None and not is_sealed(before):
-            raise ConflictError(
-                f"{file} was edited since it was installed.",
-                "Run `memory service uninstall` first, which deletes it with what was edited, then install again.",
-            )
+            step = "Run `memory service uninstall` first, which deletes it with what was edited, then install again."
+            raise ConflictError(f"{file} was edited since it was installed.", step)
         written = [file] if before != text else []
         if written:
             with plain_errors(file):

@@ -292,9 +292,8 @@ class Watcher(events.FileSystemEventHandler):
         readable, watches = sum(1 for _ in os.walk(self._root)), _watches()
         self._circumstances = (silent, readable, *map(_read_number, (WATCHES, INSTANCES)))
         if silent:
-            return Trouble(
-                f"{silent[0].folder} is on a file system ({silent[0].kind}) that does not tell of every change"
-            )
+            what = f"{silent[0].folder} is on a file system ({silent[0].kind}) that does not tell of every change"
+            return Trouble(what)
         if watches is not None and watches < readable:
             what = f"only {watches:,} of {readable:,} folders are watched: the system's limit is reached"
             return Trouble(what, _raise(WATCHES))

@@ -325,15 +325,12 @@ def _check_files(changes: list[FileChange]) -> list[FileChange]:
         with plain_errors(file):
             status = file.stat()
         if not status.st_mode & 0o222 or not os.access(file, os.W_OK):
-            raise RefusedError(
-                f"{file} is read-only: it was not touched.",
-                "Make it writable, and run again; if another program writes it, change it there.",
-            )
+            step = "Make it writable, and run again; if another program writes it, change it there."
+            raise RefusedError(f"{file} is read-only: it was not touched.", step)
         if status.st_nlink > 1:
-            raise RefusedError(
-                f"{file} is one of {status.st_nlink} hard links to one file and would be separated from the others.",
-                "Make it a copy (cp, then mv over it) or a symbolic link, which is followed, and run again.",
-            )
+            what = f"{file} is one of {status.st_nlink} hard links to one file and would be separated from the others."
+            step = "Make it a copy (cp, then mv over it) or a symbolic link, which is followed, and run again."
+            raise RefusedError(what, step)
     return changes
 
 
