@@ -23,11 +23,12 @@ Text is split as WordPiece does, in two steps (Devlin et al. 2018, `BasicTokeniz
 import math
 import mmap
 import os.path
+import re
 import struct
 import unicodedata
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from operator import mul
 from typing import TYPE_CHECKING
@@ -51,15 +52,9 @@ CONTINUATION = "##"
 
 _REMOVED_CATEGORIES = frozenset({"Cc", "Cf", "Co", "Cs"})
 _REMOVED = frozenset("\0\ufffd")
-_CJK_RANGES = (
-    (0x4E00, 0x9FFF),
-    (0x3400, 0x4DBF),
-    (0x20000, 0x2A6DF),
-    (0x2A700, 0x2B73F),
-    (0x2B740, 0x2B81F),
-    (0x2B920, 0x2CEAF),
-    (0xF900, 0xFAFF),
-    (0x2F800, 0x2FA1F),
+_CJK = re.compile(
+    "[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002b73f\U0002b740-\U0002b81f"
+    "\U0002b920-\U0002ceaf\U0002f800-\U0002fa1f]"
 )
 """The original's ranges; 2B820-2B91F is missing there, too, and the aim is to match it exactly."""
 
@@ -87,7 +82,7 @@ class _NormalisedCharacters(dict[int, str]):
                 is_sign = "!" <= part <= "~" and not part.isalnum()
                 is_punctuation = is_sign if part.isascii() else category.startswith("P")
                 become += "" if category == "Mn" else f" {lower} " if is_punctuation else lower
-            if any(first <= code <= last for first, last in _CJK_RANGES):
+            if _CJK.match(character):
                 become = f" {become} "
         if len(self) < self.LIMIT:
             self[code] = become
@@ -225,11 +220,10 @@ class StaticEmbedder:
         if with_numpy is None:
             # Many small notes are as many texts as one large one, so count over all calls; a lone query needs no numpy.
             with_numpy = self._asked >= BULK_TEXTS and len(contexts) >= BULK_CALL
-        vectors: list[bytes] = []
         if with_numpy:
-            for start in range(0, len(contexts), BLOCK_CONTEXTS):
-                vectors += self._embed_block(contexts[start : start + BLOCK_CONTEXTS])
-            return vectors
+            starts = range(0, len(contexts), BLOCK_CONTEXTS)
+            return [vector for at in starts for vector in self._embed_block(contexts[at : at + BLOCK_CONTEXTS])]
+        vectors: list[bytes] = []
         sums = {text: self._sum(text) for text in {text for context in contexts for text, _ in context}}
         for context in contexts:
             weighted = ([weight * x for x in sums[text]] for text, weight in context)
@@ -288,18 +282,17 @@ class StaticEmbedder:
         return segment_sums(vectors[flat] * weights[flat][:, None], [len(of_text) for of_text in rows])
 
 
-def _blocks(texts: Sequence[str]) -> Iterator[list[str]]:
+def _blocks(texts: Sequence[str]) -> list[list[str]]:
     """Split `texts` into runs of at most `BLOCK_CHARACTERS` in all; a longer text gets a run of its own."""
-    block: list[str] = []
-    size = 0
+    blocks: list[list[str]] = []
+    room = 0
     for text in texts:
-        if block and size + len(text) > BLOCK_CHARACTERS:
-            yield block
-            block, size = [], 0
-        block.append(text)
-        size += len(text)
-    if block:
-        yield block
+        if not blocks or len(text) > room:
+            blocks.append([])
+            room = BLOCK_CHARACTERS
+        blocks[-1].append(text)
+        room -= len(text)
+    return blocks
 
 
 @cache

@@ -91,13 +91,14 @@ class Indexer:
             # A note moved during the walk to a folder already visited was seen at neither place.
             walk = walk.joined(self._vault.walk())
             known, changes = compare(self._store, walk)
-        looked_at = sum(is_note_path(file.path) for file in (*changes.new, *changes.suspect))
-        report = Report(
-            unchanged=len(walk.notes) - looked_at, problems=list(walk.skipped), unread=list(walk.unreadable)
+        new_notes, suspect, gone = (
+            sum(is_note_path(file.path) for file in files)
+            for files in (changes.new, changes.suspect, [row.file for row in changes.gone])
         )
-        moved_from = self.moved(changes.new, changes.gone) if changes.gone else {}
-        before, gone = self._store.count_notes(), changes.notes_gone
-        new_notes = sum(is_note_path(file.path) for file in changes.new)
+        unchanged = len(walk.notes) - new_notes - suspect
+        report = Report(unchanged=unchanged, problems=list(walk.skipped), unread=list(walk.unreadable))
+        moved_from = self._find_moved(changes.new, changes.gone) if changes.gone else {}
+        before = self._store.count_notes()
         left = len(walk.notes) if walk.covered is None else before - gone + new_notes
         refuse_loss(before, left, gone - sum(map(is_note_path, moved_from)))
         # A load with unreadable filter settings was refused earlier.
@@ -128,7 +129,9 @@ class Indexer:
             report.removed += is_note_path(row.file.path) and row.id not in moved
         if changes.new or changes.suspect or changes.gone:
             with self._store.writing():
-                report.has_grown = self._finish(started, walk.covered is None)
+                if walk.covered is None:  # a partial walk must not make the other files' timestamps trusted
+                    self._store.set_meta("checked_ns", started)
+                report.has_grown = Lexicon(self._store.view(ALL)).refresh(self._store)
         return report
 
     def load(self, walk: Walk, progress: Progress | None = None) -> Report:
@@ -164,19 +167,14 @@ class Indexer:
                     rows.remove(self._store, known[path].id)
             self._store.grow()
 
-    def moved(self, new: list[File], gone: list[NoteRow]) -> dict[str, NoteRow]:
+    def _find_moved(self, new: list[File], gone: list[NoteRow]) -> dict[str, NoteRow]:
         """New path → row of the vanished note with the same content, so that it counts as a move."""
         by_hash = {row.hash: row for row in gone}
         sizes = {row.file.size for row in gone}
         moved: dict[str, NoteRow] = {}
         for file in new:
-            if file.size not in sizes:
-                continue
-            try:
-                row = by_hash.pop(content_hash(self._vault.read(file.path)), None)
-            except OSError:
-                continue  # reported when the note is read for indexing
-            if row:
+            found = self._vault.hash(file.path) if file.size in sizes else None
+            if found and (row := by_hash.pop(found, None)):
                 moved[file.path] = row
         return moved
 
@@ -239,9 +237,3 @@ class Indexer:
     @cached_property
     def _space(self) -> Space:
         return embedding_rows.make_space(self._store, builtin().id, builtin().dimensions)
-
-    def _finish(self, started: int, looked_at_all: bool) -> bool:
-        """Record the time of a full walk; return whether the index has grown or shrunk by a tenth."""
-        if looked_at_all:  # a partial walk must not make the other files' timestamps trusted
-            self._store.set_meta("checked_ns", started)
-        return Lexicon(self._store.view(ALL)).refresh(self._store)

@@ -43,7 +43,7 @@ def prepare(file: File, data: bytes, vault: Vault) -> PreparedNote:
         stem = stem[len(daily.folder) + 1 :]
     named = name_day("/".join(stem.split("/")[-daily.format.count("/") - 1 :]), daily.format)
     days = (date_finder.property_day(note.properties.get(key)) for key in ("date", "created"))
-    day = (named or next((day for day in days if day), None)) if is_note else None
+    day = (named or next(filter(None, days), None)) if is_note else None
     problems, origin = list(note.problems), provenance.note_origin(note.properties, note.path)
     if origin == provenance.UNCLEAR:
         problems.append(Problem(note.path, 1, f"`by` is none of {provenance.KNOWN}: all of it counts as from outside"))
@@ -78,8 +78,12 @@ def _passage_rows(
 
     facts = retain.facts(note, day, problems)
     first = next(facts, None)
-    is_told = is_log and first is None and not agent_project(note.path)
-    told = _utterances(note, day, problems) if day and is_told else {}
+    told: dict[int, conversation.Utterance] = {}  # of a log without facts, by line number
+    if day and is_log and first is None and not agent_project(note.path):
+        if len(note.lines) > conversation.MAX_LINES and conversation.speakers(note):
+            why = f"a conversation of more than {conversation.MAX_LINES:,} lines: its lines are no facts"
+            problems.append(Problem(note.path, 1, why))
+        told = {said.line: said for said in conversation.utterances(note, day)}
     cut = passages(note, chain([first], facts) if first else ())
     for passage, section, context in with_context(cut, *([own_scope] if scope_of else [])):
         fact, start, end = passage.fact, passage.start_line, passage.end_line
@@ -96,14 +100,6 @@ def _passage_rows(
             claims=_claims(fact, day) if fact and not passage.part else (),
             inferred=[told.pop(n) for n in range(start, end + 1) if n in told] if told else (),
         )
-
-
-def _utterances(note: Note, day: date, problems: list[Problem]) -> dict[int, conversation.Utterance]:
-    """The utterances of a conversation in a log without facts, by line number."""
-    if len(note.lines) > conversation.MAX_LINES and conversation.speakers(note):
-        why = f"a conversation of more than {conversation.MAX_LINES:,} lines: its lines are no facts"
-        problems.append(Problem(note.path, 1, why))
-    return {said.line: said for said in conversation.utterances(note, day)}
 
 
 def _claims(fact: retain.RetainFact, day: date | None) -> list[tuple[str, str, str, str, bool, str | None]]:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vault_memory.errors import RefusedError, VaultMemoryError
-from vault_memory.markdown.note import is_note_path
 from vault_memory.store.note_queries import note_paths
 from vault_memory.store.view import ALL, NoteRow, Store
 from vault_memory.vault import locations
@@ -28,10 +27,6 @@ class Changes(NamedTuple):
     gone: list[NoteRow]
     unseen: list[NoteRow]
     """Rows whose file may still exist, in a place that the walk could not read."""
-
-    @property
-    def notes_gone(self) -> int:
-        return sum(is_note_path(row.file.path) for row in self.gone)
 
 
 def diff(walk: Walk, rows: Mapping[str, NoteRow], checked_ns: int) -> Changes:

@@ -78,8 +78,7 @@ class GitHistory:
 
     def texts(self, blobs: Iterable[str]) -> dict[str, bytes]:
         """The texts of these blobs, as far as they exist."""
-        wanted = sorted(set(blobs))
-        if not wanted:
+        if not (wanted := sorted(set(blobs))):
             return {}
         answer, found, at = self._ask("cat-file", "--batch", given="\n".join(wanted).encode() + b"\n"), {}, 0
         while (end := answer.find(b"\n", at)) >= 0:
@@ -105,8 +104,7 @@ class GitHistory:
 
     def _first_versions(self, paths: Iterable[str]) -> dict[str, str]:
         """The blob hash of each of these notes in the commit that added it."""
-        wanted = sorted(paths)
-        if not wanted:
+        if not (wanted := sorted(paths)):
             return {}
         options = ("--first-parent", "-m", "--raw", "--no-renames", "--no-abbrev", "--diff-filter=A", "--relative")
         parts = self._ask("log", *options, "-z", "--format=", "HEAD", "--", *wanted).split(b"\0")
@@ -124,13 +122,12 @@ class GitHistory:
             return b""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | _ENVIRONMENT
         try:
-            done = subprocess.run(
-                [git, *_SAFE, *command], cwd=self._root, env=environment, timeout=left, check=False,
+            return subprocess.run(
+                [git, *_SAFE, *command], cwd=self._root, env=environment, timeout=left, check=True,
                 input=given, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            )  # fmt: skip
+            ).stdout  # fmt: skip
         except (OSError, subprocess.SubprocessError):
             return b""
-        return done.stdout if done.returncode == 0 else b""
 
 
 def is_blob(data: bytes, blob: str) -> bool:

@@ -162,14 +162,12 @@ def writer_lock(index: Path, wait_seconds: float) -> Iterator[None]:
             "Set index.path in your own settings file to a folder that can be written.",
         ) from error
     deadline = time.monotonic() + wait_seconds
-    try:
+    with handle:
         while not _try_lock(handle):
             if time.monotonic() >= deadline:
                 raise BusyError("Another process is writing this index.", "Try again in a moment.")
             time.sleep(0.02)
         yield
-    finally:
-        handle.close()
 
 
 def _try_lock(handle: IO[bytes]) -> bool:
@@ -219,11 +217,9 @@ def mounts_below(root: Path) -> list[Mount]:
 
 
 def _kind_of(folder: Path, table: Path = _MOUNTS) -> str:
-    best = Mount(Path(), "")
-    for mount in _mounts(table):
-        if folder.is_relative_to(mount.folder) and len(str(mount.folder)) >= len(str(best.folder)):
-            best = mount  # a later mount on the same folder hides the earlier one
-    return best.kind
+    around = [mount for mount in _mounts(table) if folder.is_relative_to(mount.folder)]
+    around.reverse()  # a later mount on the same folder hides the earlier one
+    return max(around, key=lambda mount: len(mount.folder.parts), default=Mount(folder, "")).kind
 
 
 def _mounts(table: Path = _MOUNTS) -> Iterator[Mount]:

@@ -86,10 +86,11 @@ class Vault:
         found, wrong = self._read_settings("daily-notes.json")
         default = DailySettings() if not found else DailySettings(folder="")
         text = {key: str(found.get(key) or "").strip("/") for key in ("folder", "format", "template")}
+        template = text["template"].removesuffix(".md")
         return DailySettings(
             folder=(self.config.daily_folder or text["folder"] or default.folder).strip("/"),
             format=self.config.daily_format or text["format"] or default.format,
-            template=text["template"].removesuffix(".md") and text["template"].removesuffix(".md") + ".md",
+            template=template and f"{template}.md",
             problem=wrong and f"{wrong}: it is not known where daily notes lie",
         )
 

@@ -296,8 +296,7 @@ class Walker:
 
     def is_left_out(self, path: str) -> bool:
         """Whether a walk would not reach a path, because it or a folder on the way is hidden or ignored."""
-        parts = path.split("/")
-        folders = ("/".join(parts[:n]) + "/" for n in range(1, len(parts)))
+        folders = (path[: slash.end()] for slash in re.finditer("/", path))
         return is_hidden(path) or any(map(self._leave_out, folders)) or self._leave_out(path)
 
 
@@ -317,8 +316,4 @@ def _folded(name: str) -> str:
 
 def is_encodable(path: str) -> bool:
     """Whether a path is valid Unicode: a file name may be any bytes."""
-    try:
-        path.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+    return not any("\ud800" <= character <= "\udfff" for character in path)
