@@ -48,14 +48,12 @@ FORMATS = [
     "YYYY/MMMM/YYYY-MM-DD dddd",
     "[log] YYYY_MM_DD",
     "GGGG-[W]WW/YYYY-MM-DD",
-    "YYYY [Q]Q MM-DD",
+    "YYYY MM-DD",
 ]
 
 
 @given(st.dates(), st.sampled_from(FORMATS), st.sampled_from(["", "memory", "a/2024-01-01"]))
 def test_a_written_name_is_read_back(day: date, moment_format: str, folder: str) -> None:
-    if "Q" in moment_format.replace("[Q]", ""):
-        moment_format = moment_format.replace("[Q]Q ", "")  # quarters are read but not written
     assert name_day(note_path(day, folder, moment_format).removesuffix(".md"), moment_format) == day
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.text import date_finder
-from vault_memory.text.calendar_days import Span
+from vault_memory.text.calendar_days import MONTH_NAMES, Span
 from vault_memory.text.daily_notes import name_day
 from vault_memory.text.date_grammar import parse_t
 
@@ -386,15 +386,11 @@ def test_the_day_of_a_property(value: object, day: str | None) -> None:
 # --- any text, any day ------------------------------------------------------------------------------------
 
 WORDS = """
-may march May Nov november feb 27th 3 31 2025 2000 9999 2025-11-27 2025-W01 9999-12-31 0001-01-01
-last next past
-this since until before after around between from to and of the in on week weeks day month quarter year ago a
-couple
-few two monday Sun sat winter summer q4 yesterday tomorrow night - – , . / " 's mid early every weekend
+may march May Nov november feb 27th 3 31 2025 2000 9999 2025-11-27 2025-W01 9999-12-31 0001-01-01 last next past this
+since until before after around between from to and of the in on week weeks day month quarter year ago a couple few two
+monday Sun sat winter summer q4 yesterday tomorrow night - – , . / " 's mid early every weekend
 """
-MONTHS = """
-January February March April May June July August September October November December
-"""
+
 texts = st.one_of(
     st.text(max_size=60),
     st.lists(st.sampled_from(WORDS.split()), max_size=10).map(" ".join),
@@ -425,7 +421,7 @@ def test_an_iso_day_is_that_day_everywhere(day: date, today: date) -> None:
 
 @given(st.dates(min_value=date(1900, 1, 1), max_value=date(2099, 12, 31)), st.dates())
 def test_a_spelled_day_is_that_day(day: date, today: date) -> None:
-    name = MONTHS.split()[day.month - 1]
+    name = MONTH_NAMES[day.month - 1]
     for text in (f"{name} {day.day}, {day.year}", f"{day.day} {name[:3]} {day.year}", f"{day.day} {name} {day.year}"):
         assert date_finder.parse_option(text, today) == Span(day, day)
         assert date_finder.occurred(f"met on {text} in Oslo", None) == Span(day, day)

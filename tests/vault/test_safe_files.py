@@ -34,17 +34,27 @@ def overwrite(note: Path) -> None:
     note.write_bytes(note.read_bytes() + THEIRS)
 
 
-@pytest.mark.parametrize("save", [append, rename_over, overwrite])
-def test_a_save_at_any_moment_of_a_write_is_not_lost(tmp_path: Path, save: Callable[[Path], None]) -> None:
+def write(of: Vault) -> None:
+    with contextlib.suppress(ConflictError):
+        of.write("note.md", OURS, BEFORE)
+
+
+def write_by_link(of: Vault) -> None:
+    (of.root / "x.part").write_bytes(OURS)
+    safe_files.replace_by_link(of.root / "x.part", of.root / "note.md", BEFORE)
+
+
+@pytest.mark.parametrize(
+    ("replace", "save"),
+    [(write, append), (write, rename_over), (write, overwrite), (write_by_link, append), (write_by_link, overwrite)],
+)
+def test_a_save_at_any_moment_of_a_write_is_not_lost(
+    tmp_path: Path, replace: Callable[[Vault], None], save: Callable[[Path], None]
+) -> None:
     of, note = Vault(Config(vault=tmp_path)), tmp_path / "note.md"
-
-    def write() -> None:
-        with contextlib.suppress(ConflictError):
-            of.write("note.md", OURS, BEFORE)
-
     note.write_bytes(BEFORE)
     for at in count():
-        if not disturbed(write, lambda: save(note), at):
+        if not disturbed(lambda: replace(of), lambda: save(note), at):
             break
         assert THEIRS in note.read_bytes(), at
         assert not list(tmp_path.glob(".memory/tmp/*"))
@@ -60,22 +70,6 @@ def test_what_a_program_writes_into_a_note_it_holds_open_is_not_lost(tmp_path: P
             Vault(Config(vault=tmp_path)).write("note.md", OURS, BEFORE)
         recorder.write(THEIRS)
     assert note.read_bytes() == BEFORE + THEIRS
-
-
-@pytest.mark.parametrize("save", [append, overwrite])
-def test_a_save_is_not_lost_where_two_files_cannot_change_places(tmp_path: Path, save: Callable[[Path], None]) -> None:
-    note, part = tmp_path / "note.md", tmp_path / "x.part"
-
-    def replace() -> bool:
-        part.write_bytes(OURS)
-        return safe_files.replace_by_link(part, note, BEFORE)
-
-    note.write_bytes(BEFORE)
-    for at in count():
-        if not disturbed(replace, lambda: save(note), at):
-            break
-        assert THEIRS in note.read_bytes(), at
-        note.write_bytes(BEFORE)
 
 
 def test_of_two_saves_during_one_write_neither_is_lost(tmp_path: Path) -> None:
@@ -121,10 +115,6 @@ def test_what_a_save_wrote_over_meanwhile_is_kept_in_the_history(tmp_path: Path)
         (tmp_path / "editor.tmp").write_bytes(left.pop(0))
         os.replace(tmp_path / "editor.tmp", note)
 
-    def write() -> None:
-        with contextlib.suppress(ConflictError):
-            of.write("note.md", OURS, BEFORE)
-
     def kept() -> list[bytes]:
         return [file.read_bytes() for file in tmp_path.glob(".memory/history/*-save/*")]
 
@@ -132,14 +122,14 @@ def test_what_a_save_wrote_over_meanwhile_is_kept_in_the_history(tmp_path: Path)
         made = 0
         while True:
             note.write_bytes(BEFORE)
-            if not disturbed(write, lambda: None, made + 10):
+            if not disturbed(lambda: write(of), lambda: None, made + 10):
                 return made + 10
             made += 10
 
     for at, then in ((at, at + gap) for at in range(steps(), 0, -1) for gap in range(1, 12)):
         left[:] = [THEIRS, b"later\n"]
         note.write_bytes(BEFORE)
-        disturbed(write, save, at, then)
+        disturbed(lambda: write(of), save, at, then)
         if kept():
             break
     assert (note.read_bytes(), THEIRS in kept()) == (b"later\n", True)
@@ -155,7 +145,7 @@ def test_a_save_whose_note_is_renamed_away_during_a_write_is_not_lost(tmp_path: 
         else:
             os.replace(note, tmp_path / "note.md~")
 
-    def write() -> None:
+    def rewrite() -> None:
         with contextlib.suppress(VaultMemoryError):
             of.write("note.md", OURS, BEFORE)
 
@@ -164,7 +154,7 @@ def test_a_save_whose_note_is_renamed_away_during_a_write_is_not_lost(tmp_path: 
             file.unlink()
         note.write_bytes(BEFORE)
         acts[:] = ["save", "rename"]
-        is_reached = disturbed(write, act, at, then)
+        is_reached = disturbed(rewrite, act, at, then)
         files = [file for file in tmp_path.rglob("*") if file.is_file()]
         assert not is_reached or THEIRS in [file.read_bytes() for file in files], (at, then)
         return is_reached
