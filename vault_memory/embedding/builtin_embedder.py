@@ -212,10 +212,7 @@ class StaticEmbedder:
         return self.embed_contexts([((text, 1),) for text in texts])
 
     def embed_contexts(self, contexts: Sequence[Context], with_numpy: bool | None = None) -> list[bytes]:
-        """One vector per context: the sum over its texts, each counted `weight` times.
-
-        By default numpy is used if there is enough to embed.
-        """
+        """One vector per context: the sum over its texts, each `weight` times; by default numpy if there are many."""
         self._asked += len(contexts)
         if with_numpy is None:
             # Many small notes are as many texts as one large one, so count over all calls; a lone query needs no numpy.

@@ -251,10 +251,7 @@ def model_change(store: IndexConnection, space: Space, where: str, vector: bytes
 
 
 def recognise(store: Store, remote: RemoteEmbedder) -> str:
-    """How the server's model differs from the one that made the index's vectors, judged by `PROBE`, or "".
-
-    Raises RemoteError if it has no vector even for `PROBE`.
-    """
+    """How the server's model differs from the one that made the index's vectors, or ""; raises RemoteError."""
     space = all_spaces(store).get(remote.id)
     vector = remote.probe()
     changed = model_change(store, space, remote.where, vector, vector) if space else ""
@@ -267,10 +264,7 @@ def recognise(store: Store, remote: RemoteEmbedder) -> str:
 def configured_vector(
     store: View, remote: RemoteEmbedder, text: str, degraded: list[tuple[str, str]]
 ) -> tuple[Space, bytes] | None:
-    """The query's vector and its space in the index, from the configured embedder; None if it cannot be used.
-
-    Problems and their reasons are appended to `degraded`.
-    """
+    """The space of the configured embedder and the query's vector in it, or None; problems go into `degraded`."""
     space, total = all_spaces(store).get(remote.id), store.totals().passages
     done, without = embedding_rows.count_placed(store, space) if space else (0, 0)
     of_all = f"of {total:,} passages"

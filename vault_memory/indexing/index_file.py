@@ -284,10 +284,7 @@ class IndexFile:
 
     @contextmanager
     def reading(self, progress: "Progress | None" = None, write: bool = True) -> Iterator[tuple[Store, Freshness]]:
-        """Open the index after a bounded catch-up with changed notes; build it if none is usable.
-
-        With `write=False` pending notes are only counted.
-        """
+        """Open the index after a bounded catch-up (without `write` pending notes are counted); build a missing one."""
         walk = self.vault.walk()
         report = None
         with schema.mapped_errors(self.path):

@@ -148,10 +148,7 @@ class Indexer:
         return report
 
     def replace(self, texts: Mapping[str, bytes | None], without: Collection[int] = ()) -> None:
-        """Index these notes as if they had these texts; None means as if the note did not exist.
-
-        Passages whose journal key is in `without` are left out.
-        """
+        """Index notes as if they had these texts (None: not there), `without` the passages with these journal keys."""
         from vault_memory.indexing.prepare_note import prepare
         from vault_memory.store.journal import passage_key
 

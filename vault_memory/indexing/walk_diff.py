@@ -30,10 +30,7 @@ class Changes(NamedTuple):
 
 
 def diff(walk: Walk, rows: Mapping[str, NoteRow], checked_ns: int) -> Changes:
-    """Compare a walk with the index's rows.
-
-    `checked_ns` is when the last full run started: a file with a timestamp shortly before that, or later, is suspect.
-    """
+    """Compare a walk with the rows; a file not saved well before the last full run (`checked_ns`) is suspect."""
     racy = checked_ns - int(RACY_SECONDS * 1e9)
     changes = Changes([], [], [], [])
     for path, file in walk.files.items():

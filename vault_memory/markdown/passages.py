@@ -43,10 +43,7 @@ class Passage(NamedTuple):
 
 
 def passages(note: Note, facts: Iterable[RetainFact]) -> Iterator[Passage]:
-    """Yield the note's passages in order: every non-blank line except the markers around blocks that reflect owns.
-
-    `facts` must be in line order.
-    """
+    """Yield the note's passages in order, given its facts in order: all lines with text but reflect's block markers."""
     queue = iter(facts)
     fact = next(queue, None)
     marks = {line for block in note.owned for line in (block.start_line, block.end_line)}

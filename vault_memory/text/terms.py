@@ -267,10 +267,7 @@ def _asking() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def _run_terms(run: str) -> Iterator[str]:
-    """Yield the terms of a question's run, which may be a whole sentence: the pairs outside its question words.
-
-    Each pair is a term of its own, so that rarity separates words from grammar. A single character is a prefix query.
-    """
+    """Yield a term for each pair outside the question words, so that rarity tells words from grammar; or a prefix."""
     idle, particle = _asking()
     for part in [run] if _HANGUL.fullmatch(run) else [part for part in idle.split(run) if part] or [run]:
         clusters = _CLUSTER.findall(particle.sub("", part) if _HANGUL.fullmatch(part) else part)

@@ -46,10 +46,7 @@ def _count_short(text: str) -> int:
 
 
 def count(text: str) -> int:
-    """Count the cl100k_base tokens of `text`; special tokens count as plain text.
-
-    Text over 8,000 characters is counted in slices, which may add one token per slice.
-    """
+    """Count the cl100k_base tokens of `text`, special ones as plain text; each 8,000 characters may add a token."""
     if len(text) <= 200:
         return _count_short(text)  # log lines repeat: the second time costs one cache look-up
     return sum(len(_encoding().encode_ordinary(text[i : i + _SLICE])) for i in range(0, len(text), _SLICE))

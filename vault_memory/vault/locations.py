@@ -126,10 +126,7 @@ def is_inside(root: Path, path: Path) -> bool:
 
 
 def derived(root: Path, name: str) -> Path | None:
-    """The path of a file or folder of ours in the vault's `.memory`.
-
-    None if a link would redirect it, or if it is a pipe or device that could block us.
-    """
+    """The path of a file or folder of ours in the vault's `.memory`; None behind a link, or for a pipe or device."""
     file = os.path.join(os.path.realpath(root / MEMORY_FOLDER), name)
     if file != os.path.realpath(file) or not Path(file).is_relative_to(os.path.realpath(root)):
         return None

@@ -57,10 +57,7 @@ class SavedRun:
         return locations.place_to_write(self._root, f"{FOLDER}/{self.name}")
 
     def keep(self, path: str, before: bytes | None, after: bytes, why: str = "") -> None:
-        """Save the contents of a note, if it exists, before it is replaced with `after`. Durable on return.
-
-        Raises RefusedError for a link out of the vault, VaultError when writing fails.
-        """
+        """Save a note's bytes durably before `after` replaces them; raises RefusedError (a link out) or VaultError."""
         self.note(NoteChange(path, hash_or_none(before), digest(after), why)._asdict(), path, before)
 
     def note(self, line: dict[str, Any], path: str, before: bytes | None = None) -> None:

@@ -151,10 +151,7 @@ class Vault:
         return attachment_text(path, self._read_inside(path) if is_canvas(path) else b"")
 
     def _read_inside(self, path: str) -> bytes:
-        """Read a file inside the vault.
-
-        The check is made on the open descriptor: a path could be replaced with a link after any other check.
-        """
+        """Read a file inside the vault, checked on the open descriptor: a link may replace a path after any check."""
         for _ in range(READ_TRIES):
             with open_regular(self.root / path) as handle:
                 place = path_of(handle.fileno(), self.root / path)
@@ -249,10 +246,7 @@ class Vault:
             ) from error
 
     def _clear(self, path: str, part: Path, ours: tuple[bytes | None, ...]) -> None:
-        """Delete a temporary file, unless it now contains another program's save, which may be the only copy.
-
-        Such a save goes to the history or, if that fails, stays under another name.
-        """
+        """Delete a temporary file; another program's save in it goes to the history, else stays under another name."""
         from vault_memory.vault.run_preimages import SavedRun  # lazy: reading needs no history
 
         with contextlib.suppress(FileNotFoundError):
@@ -305,10 +299,7 @@ class Vault:
 
     @contextlib.contextmanager
     def _temporary_file(self, path: str, *ours: bytes | None) -> Iterator[Path]:
-        """Yield an unused path for a temporary file, deleted afterwards; holds the writer lock meanwhile.
-
-        If the file ends up with bytes other than `ours`, they are kept as a save of the note at `path`.
-        """
+        """Yield a path for a temporary file under the writer lock; bytes other than `ours` are kept as a save."""
         folder = locations.place_to_write(self.root, "tmp")
         locations.make_folder(folder)
         part = folder / f"{os.urandom(8).hex()}.part"
