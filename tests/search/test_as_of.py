@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -47,14 +48,18 @@ def commit(root: Path, day: str) -> None:
         subprocess.run(["git", *command], cwd=root, env=os.environ | dates, check=True, capture_output=True)
 
 
+def saved(root: Path, day: str, notes: Mapping[str, str | bytes]) -> None:
+    """Write these notes and commit them as of a day."""
+    fill(root, notes)
+    commit(root, day)
+
+
 @pytest.fixture
 def versioned(tmp_path: Path) -> Path:
     """A vault whose undated note has one line of 1 October and one of 15 November."""
     repository(tmp_path)
-    fill(tmp_path, NOTES | {"Birds.md": "A heron eats eels.\n"})
-    commit(tmp_path, "2025-10-01")
-    put(tmp_path, "Birds.md", "A heron eats eels.\n\nA heron nests in March.\n")
-    commit(tmp_path, "2025-11-15")
+    saved(tmp_path, "2025-10-01", NOTES | {"Birds.md": "A heron eats eels.\n"})
+    saved(tmp_path, "2025-11-15", {"Birds.md": "A heron eats eels.\n\nA heron nests in March.\n"})
     return tmp_path
 
 
@@ -76,8 +81,7 @@ def test_lines_git_knows_to_be_later_are_out(versioned: Path) -> None:
 
 
 def test_a_line_git_saw_later_in_a_dated_note_is_out(versioned: Path) -> None:
-    put(versioned, "memory/2025-10-01.md", "The heron stood by the weir.\n\nThe heron was a stork.\n")
-    commit(versioned, "2025-11-16")
+    saved(versioned, "2025-11-16", {"memory/2025-10-01.md": "The heron stood by the weir.\n\nThe heron was a stork.\n"})
     answer = ask(versioned, "heron")
     assert texts(answer) == {"The heron stood by the weir.", "A heron eats eels."}
     assert "The heron was a stork." in texts(ask(versioned, "heron", date(2025, 11, 17)))
@@ -85,10 +89,8 @@ def test_a_line_git_saw_later_in_a_dated_note_is_out(versioned: Path) -> None:
 
 def test_a_line_added_later_is_out_though_an_older_one_begins_with_it(versioned: Path) -> None:
     old = "A stork nests in March and in April.\n"
-    put(versioned, "Nests.md", old)
-    commit(versioned, "2025-10-02")
-    put(versioned, "Nests.md", f"{old}\nA stork nests in March\n")
-    commit(versioned, "2025-11-16")
+    saved(versioned, "2025-10-02", {"Nests.md": old})
+    saved(versioned, "2025-11-16", {"Nests.md": f"{old}\nA stork nests in March\n"})
     answer = ask(versioned, "stork nests in March")
     assert "A stork nests in March" not in texts(answer)
     assert (answer.omitted["changed"], answer.omitted["later"]) == (0, 1)
@@ -96,12 +98,9 @@ def test_a_line_added_later_is_out_though_an_older_one_begins_with_it(versioned:
 
 def test_a_dated_note_counts_by_its_day_where_git_came_later(versioned: Path) -> None:
     """A log is often committed the next morning, or days after: its first commit does not tell when it was written."""
-    put(versioned, "memory/2025-10-19.md", "The heron slept.\n")
-    commit(versioned, "2025-10-25")
-    put(versioned, "memory/2025-10-20.md", "The heron woke.\n")
-    commit(versioned, "2025-10-20")
-    put(versioned, "memory/2025-10-20.md", "The heron woke.\n\nThe heron flew in the evening.\n")
-    commit(versioned, "2025-10-21")
+    saved(versioned, "2025-10-25", {"memory/2025-10-19.md": "The heron slept.\n"})
+    saved(versioned, "2025-10-20", {"memory/2025-10-20.md": "The heron woke.\n"})
+    saved(versioned, "2025-10-21", {"memory/2025-10-20.md": "The heron woke.\n\nThe heron flew in the evening.\n"})
     found = texts(ask(versioned, "heron"))
     assert {"The heron slept.", "The heron woke.", "The heron flew in the evening."} <= found
 
@@ -109,11 +108,9 @@ def test_a_dated_note_counts_by_its_day_where_git_came_later(versioned: Path) ->
 def test_what_was_moved_is_as_old_as_it_was(versioned: Path) -> None:
     """CommittedLines put in another order, indented, or split off into a note of their own."""
     lines = [f"Heron {n} has its nest in tree {n * 7}." for n in range(5)]
-    put(versioned, "Nests.md", "\n".join(lines) + "\n")
-    commit(versioned, "2025-10-02")
+    saved(versioned, "2025-10-02", {"Nests.md": "\n".join(lines) + "\n"})
     put(versioned, "Nests.md", "\n".join([f"  {lines[2]}", lines[1], lines[0]]) + "\n")
-    put(versioned, "Trees.md", "\n".join(lines[3:]) + "\n")
-    commit(versioned, "2025-11-20")
+    saved(versioned, "2025-11-20", {"Trees.md": "\n".join(lines[3:]) + "\n"})
     answer = ask(versioned, "heron nest tree")
     assert set(lines) <= texts(answer)
     assert "as-of" not in dict(answer.degraded)
@@ -135,8 +132,7 @@ def test_what_nothing_dates_is_said(tmp_path: Path) -> None:
 def test_a_vault_put_under_git_later_is_not_later(tmp_path: Path) -> None:
     """Its first commit says when git came, not when the lines did."""
     repository(tmp_path)
-    fill(tmp_path, {"Birds.md": "A heron eats eels.\n"})
-    commit(tmp_path, "2025-11-15")
+    saved(tmp_path, "2025-11-15", {"Birds.md": "A heron eats eels.\n"})
     answer = ask(tmp_path, "heron")
     assert "A heron eats eels." in texts(answer)
     assert "as-of" in dict(answer.degraded)
@@ -179,25 +175,22 @@ def test_nothing_the_vault_configures_is_run(versioned: Path) -> None:
 @pytest.mark.parametrize("text", [b"One heron\rtwo\r", b"heron caf\xe9\n", "heron eel\n".encode("utf-16")])
 def test_a_note_of_any_bytes_is_read_as_git_had_it(tmp_path: Path, text: bytes) -> None:
     repository(tmp_path)
-    put(tmp_path, "Old.md", text)
-    commit(tmp_path, "2025-10-01")
+    saved(tmp_path, "2025-10-01", {"Old.md": text})
     before = texts(ask(tmp_path, "heron"))
-    put(tmp_path, "Old.md", "Nothing of birds.\n")
-    commit(tmp_path, "2025-11-01")
+    saved(tmp_path, "2025-11-01", {"Old.md": "Nothing of birds.\n"})
     assert texts(ask(tmp_path, "heron")) == before
 
 
 def test_a_line_is_told_as_git_had_it_however_it_reads_now(versioned: Path) -> None:
-    put(versioned, "Birds.md", "Storks eat frogs.\n\nThe osprey dives.\n")
-    commit(versioned, "2025-11-20")
+    saved(versioned, "2025-11-20", {"Birds.md": "Storks eat frogs.\n\nThe osprey dives.\n"})
     (result,) = ask(versioned, "what do herons eat?").results[:1]
     assert (result.content, result.source) == ("A heron eats eels.", "Birds.md#L1")
     assert "A heron nests in March." in texts(ask(versioned, "heron nests", date(2025, 11, 16)))
 
 
 def test_a_note_that_was_deleted_since_is_told_but_nothing_that_was_forgotten(versioned: Path) -> None:
-    put(versioned, "Nests.md", "The osprey nests at Kallö.\n\n## Retain\n- W @Mara: The heron is called Olga.\n")
-    commit(versioned, "2025-10-02")
+    nests = "The osprey nests at Kallö.\n\n## Retain\n- W @Mara: The heron is called Olga.\n"
+    saved(versioned, "2025-10-02", {"Nests.md": nests})
     call("--vault", str(versioned), "forget", "Nests.md#L4", "--yes")
     (versioned / "Nests.md").unlink()
     commit(versioned, "2025-11-20")
