@@ -232,16 +232,13 @@ def test_no_lane_finds_what_is_out_of_scope(store: Store) -> None:
 
 def test_no_query_about_notes_tells_of_what_is_out_of_scope(store: Store) -> None:
     every = store.view(ALL)
-    ids = lanes(store).substring("", 99)
-    space = embedding_rows.all_spaces(store)[builtin().id]
     given = {
-        "ids": ids, "today": date(2025, 12, 1), "keys": [], "day": date(2025, 12, 1),
-        "slug": "quibble", "slugs": ["quibble", "nora"], "wording": 1, "passage": ids[-1], "size": 90, "within": 90,
-        "pairs": [("x", "quibble")],
-        "last": date(2025, 12, 1), "paths": [*VAULT], "folder": "", "path": "Private/diary.md", "anchor": "^wall",
-        "limit": 99, "preferred": ("world",), "targets": ["Private/diary", "diary", "quibble"],
-        "days": Span(date(2025, 11, 1), date(2025, 11, 30)), "without": (), "space": space, "after": date(2025, 1, 1),
-        "until": date(2025, 12, 31), "kind": 0, "line": 1, "scope": "global", "called": ["quibble"],
+        **dict.fromkeys(("today", "day", "last", "until"), date(2025, 12, 1)), "after": date(2025, 1, 1),
+        "days": Span(date(2025, 11, 1), date(2025, 11, 30)), "space": embedding_rows.all_spaces(store)[builtin().id],
+        "ids": lanes(store).substring("", 99), "keys": [], "slug": "quibble", "slugs": ["quibble", "nora"],
+        "wording": 1, "pairs": [("x", "quibble")], "paths": [*VAULT], "folder": "", "path": "Private/diary.md",
+        "limit": 99, "preferred": ("world",), "targets": ["Private/diary", "diary", "quibble"], "without": (),
+        "kind": 0, "line": 1, "scope": "global", "called": ["quibble"],
     }  # fmt: skip
     asked = 0
     for module in (note_queries, embedding_rows):
@@ -255,8 +252,8 @@ def test_no_query_about_notes_tells_of_what_is_out_of_scope(store: Store) -> Non
             assert first.default is inspect.Parameter.empty, f"{name} could be asked without saying for whom"
             with pytest.raises(TypeError):
                 query()
-            asked_of = [given[p.name] if name != "notes_by_day" else "bank/" for p in others]
-            told = [repr(_plain(query(view, *asked_of))) for view in (every, store.view(OPEN))]
+            arguments = [given[p.name] for p in others]
+            told = [repr(_plain(query(view, *arguments))) for view in (every, store.view(OPEN))]
             for word in ("zanzibar", "diary", "quibble", "secret"):
                 assert word not in told[1].casefold(), (name, told[1])
             asked += told[0] != told[1]
@@ -280,7 +277,7 @@ def test_no_method_of_a_search_tells_of_what_is_out_of_scope(store: Store) -> No
     }
     of_notes = ("files", "notes", "titles")
     for name, method in inspect.getmembers(Search, inspect.isfunction):
-        if name.startswith("_") or name in ("reset", "restrict", "release", "in_order", "repeats"):
+        if name.startswith("_") or name in ("restrict", "release", "repeats"):
             continue
         asked = given | {"ids": notes} if name in of_notes else given
         needed = [p.name for p in inspect.signature(method).parameters.values() if p.default is p.empty]
