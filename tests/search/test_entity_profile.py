@@ -112,6 +112,13 @@ def test_notes_of_one_name_are_all_told(tmp_path: Path) -> None:
     assert "page: Family/Peter.md\nalso called so: Work/Clients/Peter.md, Kim.md\n" in text
 
 
+def test_pages_of_one_name_share_what_is_told_of_their_alias(tmp_path: Path) -> None:
+    notes = {f"bank/entities/{folder}/Bo.md": "---\naliases: [Robert]\n---\n# Bo\n" for folder in "ab"}
+    facts = {"memory/2025-11-03.md": "## Retain\n- W @Robert: Lives in Lund.\n- W @Bo: Rows.\n"}
+    found = memory(fill(tmp_path / "vault", notes | facts)).entity("Bo")
+    assert found is not None and len(found.facts) == found.row.mentions == 2
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [

@@ -35,11 +35,9 @@ class Names:
             else:
                 self._aliases[slug].append(page)
         self._slugs: dict[str, list[str]] = defaultdict(list)  # page slug → all slugs that mean it, its own first
-        for slug, page in self._own.items():
-            self._slugs[page].append(slug)
-        for slug, pages in self._aliases.items():
-            if len(pages) == 1 and slug not in self._own:
-                self._slugs[pages[0]].append(slug)
+        for slug in {**self._own, **self._aliases}:
+            if known := entities.resolve(slug, self._own, self._aliases):
+                self._slugs[known].append(slug)
 
     @property
     def claimed(self) -> dict[str, list[str]]:
