@@ -407,14 +407,19 @@ def test_what_a_person_writes_on_the_page_stays_theirs(memory: Federation) -> No
     assert "and the tests" in (memory.vault.root / "memory/2026-03-01.md").read_text()
 
 
-def test_an_answer_on_the_command_line_takes_the_words_on_the_page(memory: Federation) -> None:
+@pytest.mark.parametrize("answer", ["yes", "no"])
+def test_an_answer_on_the_command_line_takes_the_words_on_the_page_and_overrules_its_mark(
+    memory: Federation, answer: str
+) -> None:
     memory.capture()
     file = memory.vault.root / PAGE
-    file.write_text(file.read_text().replace("Mara owns the billing module.", "Mara owns billing only."))
+    text = file.read_text().replace("Mara owns the billing module.", "Mara owns billing only.")
+    file.write_text(text.replace("- [ ] W", "- [-] W" if answer == "yes" else "- [x] W"))
     age(file, 60)
     (mara,) = [one for one in memory.proposals() if "Mara" in one.text]
-    memory.capture(yes=[mara.name])
-    assert "Mara owns billing only." in (memory.vault.root / "memory/2026-03-01.md").read_text()
+    done = memory.capture(**{answer: [mara.name]})
+    written = "Mara owns billing only." in (memory.vault.root / "memory/2026-03-01.md").read_text()
+    assert (done.accepted, done.declined, written) == ((1, 0, True) if answer == "yes" else (0, 1, False))
 
 
 def test_an_answer_leaves_the_end_of_a_session_marked(memory: Federation) -> None:
@@ -1023,13 +1028,20 @@ def test_a_forgetting_killed_behind_the_journal_is_mended_by_the_same_again(memo
     assert "spare key" not in journal_text(memory) + (memory.vault.root / "memory/2026-03-01.md").read_text()
 
 
-def test_a_forgotten_fact_stands_below_no_proposal_either(memory: Federation, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("refusal", "refused"), [("- [ ]", False), ("- [-]", True), ("", True)])
+def test_a_forgotten_fact_stands_below_no_proposal_either_and_the_page_keeps_its_answers(
+    memory: Federation, tmp_path: Path, refusal: str, refused: bool
+) -> None:
     write_old(memory)
     make.claude(tmp_path / "claude", "s2", [("user", "We always release on Thursdays.")])
     memory.capture()
     assert "instead of ~~We always release on Tuesdays.~~" in page(memory)
+    mara = next(line for line in page(memory).splitlines() if "Mara" in line)
+    fill(memory.vault.root, {PAGE: page(memory).replace(mara, refusal and mara.replace("- [ ]", refusal))})
+    age(memory.vault.root / PAGE, 60)
     memory.forget(memory.plan_forget("memory/2026-02-01.md", 4, 4))
     assert "Tuesdays" not in page(memory) and "Thursdays" in page(memory)
+    assert not refused or "Mara" not in page(memory) + "".join(one.text for one in memory.proposals())
 
 
 def test_forgetting_says_which_words_other_devices_still_hold(

@@ -81,19 +81,26 @@ class OpenProposal(NamedTuple):
 
 
 class PageAnswers(NamedTuple):
-    """The user's answers on the page: `ticked` texts by proposal name, `refused` names, `lost` as the number of lines
-    missing for an unknown reason, and `lines` with every line still there that is not refused, by name."""
+    """The user's answers: the proposals' `lines` that are still on the page, by name, each with its mark; the names of
+    those that they deleted; and how many are missing for an unknown reason (`lost`)."""
 
-    ticked: Mapping[str, str]
-    refused: frozenset[str]
-    lost: int = 0
     lines: Mapping[str, ProposalLine] = {}
+    deleted: frozenset[str] = frozenset()
+    lost: int = 0
     others: Mapping[str, Sequence[str]] = {}
     """The user's own lines in the block, by the name of the proposal they follow ("": before the first)."""
     outside: frozenset[str] = frozenset()
     """The names of proposals whose line was moved out of the block."""
     beside: frozenset[str] = frozenset()
     """The names of proposals without an `instead of …` line: accepting them replaces nothing."""
+
+    @property
+    def ticked(self) -> Sequence[ProposalLine]:
+        return [one for one in self.lines.values() if one.mark == TICK]
+
+    @property
+    def refused(self) -> Sequence[str]:
+        return sorted({name for name, one in self.lines.items() if one.mark == REFUSAL} | self.deleted)
 
 
 def read_answers(page: Page, shown: Sequence[OpenProposal]) -> PageAnswers:
@@ -106,20 +113,14 @@ def read_answers(page: Page, shown: Sequence[OpenProposal]) -> PageAnswers:
         if one and one.name in wanted:
             other = found.get(one.name)
             found[one.name] = other if other and (other.mark == TICK or (other.mark and not one.mark)) else one
-    ticked = {name: one.text for name, one in found.items() if one.mark == TICK}
-    refused = frozenset(name for name, one in found.items() if one.mark == REFUSAL)
-    standing = {name: one for name, one in found.items() if name not in refused}
     within = frozenset(one.name for one in inside)
-    told = PageAnswers(
-        ticked, refused, lines=standing, others=others, outside=frozenset(found) - within, beside=within - instead,
-    )  # fmt: skip
     gone = wanted - found.keys()
     # A list item without a name may be any of the missing ones.
     is_unsure = any(_ITEM.match(text) for texts in others.values() for text in texts)
     is_edited = page.block is not None and not page.block.is_as_written and not is_unsure
-    if is_edited and (len(gone) == 1 or 2 * len(gone) <= len(wanted)):
-        return told._replace(refused=refused | gone)
-    return told._replace(lost=len(gone))
+    is_refusal = is_edited and (len(gone) == 1 or 2 * len(gone) <= len(wanted))
+    deleted, lost = (frozenset(gone), 0) if is_refusal else (frozenset[str](), len(gone))
+    return PageAnswers(found, deleted, lost, others, frozenset(found) - within, within - instead)
 
 
 def read_unknown(page: Page, known: Container[str]) -> list[OpenProposal]:

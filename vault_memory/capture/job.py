@@ -5,7 +5,7 @@ The journal is the source of truth for proposals on all devices: proposed, held,
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
@@ -34,7 +34,7 @@ from vault_memory.markdown.provenance import without_citation
 from vault_memory.reflect.core_proposals import IMPORTANT
 from vault_memory.reflect.generated_blocks import read_page
 from vault_memory.reflect.run_log import CaptureEnd, RunLog, without_quotes
-from vault_memory.reflect.user_feedback import TICK
+from vault_memory.reflect.user_feedback import REFUSAL, TICK, ProposalLine
 from vault_memory.sessions import ledger
 from vault_memory.store import journal
 from vault_memory.store.note_queries import KnownFact
@@ -102,9 +102,15 @@ def capture(
     """
     if index.config.capture_mode == "off":
         raise UsageError("Capture is off: `capture.mode` in your settings says so.", 'Set it to "propose" or "write".')
-    log = RunLog(index.vault.root, environ)
+    log, started = RunLog(index.vault.root, environ), time.monotonic()
     try:
-        done = _capture(index, environ, asked, answers or {})
+        index.update()
+        with locations.writer_lock(index.path.with_name("retain"), LOCK_SECONDS):
+            run = _Run(index, asked, answers or {})
+            done = run.run(environ)
+        if run.paths:
+            index.update(sorted(run.paths))
+        done.seconds = time.monotonic() - started
     except (BusyError, UsageError):
         raise
     except VaultMemoryError as error:
@@ -117,19 +123,6 @@ def capture(
         # A run that did nothing must not hide the last one that did.
         log.note(last._replace(waiting=done.waiting) if last and last.ok and not done.run else end)
     return done
-
-
-def _capture(
-    index: IndexFile, environ: Mapping[str, str], asked: CaptureRequest, answers: Mapping[str, bool]
-) -> CaptureReport:
-    started = time.monotonic()
-    index.update()
-    with locations.writer_lock(index.path.with_name("retain"), LOCK_SECONDS):
-        done = _Run(index, asked, answers).run(environ)
-    if done.paths:
-        index.update(sorted(done.paths))
-    done.report.seconds = time.monotonic() - started
-    return done.report
 
 
 def open_proposals(index: IndexFile) -> list[OpenProposal]:
@@ -181,7 +174,7 @@ class _Run:
         self, index: IndexFile, asked: CaptureRequest, answers: Mapping[str, bool], saved: SavedRun | None = None
     ) -> None:
         self._index, self._asked, self._given = index, asked, answers
-        self._vault, self._config = index.vault, index.config
+        self._vault, self._config, self._page = index.vault, index.config, index.vault.layout.proposals
         history = UndoHistory(index.vault.root)
         newest = saved or next(iter(history.runs("capture")), None)
         self._ours: dict[str, str] = {}
@@ -202,23 +195,23 @@ class _Run:
     def _today(self) -> date:
         return self._asked.now.astimezone().date()
 
-    def run(self, environ: Mapping[str, str]) -> "_Run":
+    def run(self, environ: Mapping[str, str]) -> CaptureReport:
         found = (
             Findings(CaptureReport(), sources.load_marks(self._vault.root, environ))
             if self._given  # look for nothing new
             else find_items(self._index, environ, self._asked, self._proposed())
         )
         self.report = found.report
-        self.report.page = self._vault.layout.proposals
+        self.report.page = self._page
         answers = self._read_answers()
         self.report.lost = answers.lost
         self.report.problems += [
-            f'I don\'t understand `[{one.mark}]` at "{self._states[name].statement}" in {self.report.page}: '
+            f'I don\'t understand `[{one.mark}]` at "{self._states[one.name].statement}" in {self._page}: '
             "write `[x]` to keep it or `[-]` to refuse it"
-            for name, one in answers.lines.items()
-            if one.mark not in ("", TICK) and name not in self._given
+            for one in answers.lines.values()
+            if one.mark not in ("", TICK, REFUSAL)
         ]
-        self.report.refused = [self._states[name] for name in sorted(answers.refused)]
+        self.report.refused = [self._states[name] for name in answers.refused]
         if not self._asked.dry_run:
             journal.blank_captured(self._vault.root)
         # Proposals known only from the page, noted without a run, so that an undo of this one does not forget them.
@@ -230,16 +223,17 @@ class _Run:
         self._fold()
         self._write_page(answers)
         if self._config.sessions_log:
-            answered = {self._states[name].day for name in (*answers.ticked, *answers.refused)} - {""}
+            names = (*(one.name for one in answers.ticked), *answers.refused)
+            answered = {self._states[name].day for name in names} - {""}
             self._write_work_log(found.days, map(date.fromisoformat, answered))
         self.report.waiting = len(self._open(*WAITING))
         if self._asked.dry_run:
-            return self
+            return self.report
         if self._asked.since is None and not self._given:  # otherwise not everything new was read
             sources.save_marks(self._vault.root, environ, found.marks)
             ledger.forget_ends(environ, self._began)
         self.report.run = self._saved.name if self.paths else ""
-        return self
+        return self.report
 
     def forget_words(self, removed: Removal) -> list[OpenProposal]:
         """Blank the words of this fact in the journal; returns the proposals it had of it."""
@@ -254,7 +248,9 @@ class _Run:
         """Remove the words from the page and the day's list of sessions; returns warnings of where they remain."""
         was_open = any(one.state in WAITING for one in known)
         if was_open or any(one.replaces for one in self._open("proposed")):  # an `instead of` line may quote it
-            self._write_page(self._read_answers())
+            answers = self._read_answers()
+            self._note("declined", [self._states[name] for name in answers.refused])
+            self._write_page(answers)
         blank = (one for one in self._states.values() if not one.text)  # includes those of a forgetting killed halfway
         days = {one.day for one in (*known, *blank)} - {""}
         texts = [without_citation(removed.narrative), *(one.statement for one in known)]
@@ -283,41 +279,37 @@ class _Run:
         return [one for one in self._states.values() if one.state in states]
 
     def _read_answers(self) -> PageAnswers:
+        """The answers on the page, replaced by those given with the call, without ticks that an undo took back."""
         found = self._read_page()
-        unticked = {name for name in found.ticked if self._states[name].is_unticked}
-        found = found._replace(ticked={name: text for name, text in found.ticked.items() if name not in unticked})
+        lines = dict(found.lines)
+        unticked = sorted(one.name for one in found.ticked if self._states[one.name].is_unticked)
         # From now on a tick counts again.
-        self._note("proposed", [self._states[name] for name in sorted(unticked)])
+        self._note("proposed", [self._states[name] for name in unticked])
+        for name in unticked:
+            reopened = self._states[name]._replace(text=lines[name].text)
+            lines[name] = lines[name]._replace(mark="", line=captured_proposals.line(reopened))
+            if name not in self._given:
+                told = f'An undo took "{reopened.statement}" back: it waits for a new tick in {self._page}'
+                self.report.problems.append(told)
         waiting = {one.name: one for one in self._open(*WAITING)}
         if unknown := sorted(self._given.keys() - waiting.keys()):
             raise UsageError(f"No proposal `{unknown[0]}` is open.", "`memory proposals` lists those that are.")
-        words = {name: one.text for name, one in found.lines.items()}
-        wanted = {name: words.get(name, waiting[name].text) for name, is_wanted in self._given.items() if is_wanted}
-        unwanted = frozenset(name for name, is_wanted in self._given.items() if not is_wanted)
-        refused = found.refused - wanted.keys() | unwanted
-        ours = {name: captured_proposals.line(one) for name, one in self._states.items()}
-        lines = dict(found.lines)
-        for name in sorted(unticked - self._given.keys()):
-            reopened = self._states[name]._replace(text=lines[name].text)
-            lines[name] = lines[name]._replace(line=captured_proposals.line(reopened))
-            told = (
-                f'An undo took "{reopened.statement}" back: it waits for a new tick in {self._vault.layout.proposals}'
-            )
-            self.report.problems.append(told)
-        kept = {name: one for name, one in lines.items() if one.line != ours[name]}
-        return found._replace(ticked={**found.ticked, **wanted}, refused=refused, lines=kept)
+        for name, is_wanted in self._given.items():
+            one = lines.pop(name, ProposalLine(name, "", waiting[name].text, captured_proposals.line(waiting[name])))
+            lines[name] = one._replace(mark=TICK if is_wanted else REFUSAL)
+        return found._replace(lines=lines, deleted=found.deleted - self._given.keys())
 
     def _read_page(self) -> PageAnswers:
         """The answers on the page; if it cannot be read, they have to wait and the page is not written."""
-        path, shown = self._vault.layout.proposals, self._open("proposed")
+        shown = self._open("proposed")
         try:
-            data = read_current(self._vault, path)
-            page = read_page(path, data, captured_proposals.BLOCK) if data is not None else None
+            data = read_current(self._vault, self._page)
+            page = read_page(self._page, data, captured_proposals.BLOCK) if data is not None else None
         except (ConflictError, RefusedError) as error:
             self._is_page_broken = True
             self.report.problems.append(f"{error} {error.next_step}".rstrip("."))
-            return PageAnswers({}, frozenset())
-        return captured_proposals.read_answers(page, shown) if page else PageAnswers({}, frozenset(), len(shown))
+            return PageAnswers()
+        return captured_proposals.read_answers(page, shown) if page else PageAnswers(lost=len(shown))
 
     def _proposed(self) -> list[KnownStatement]:
         """Earlier proposals, wanted or not, as known statements, so that they are not proposed again."""
@@ -330,7 +322,7 @@ class _Run:
 
     def _known(self, proposal: OpenProposal) -> KnownStatement:
         """A proposal as a statement to compare with."""
-        known = KnownStatement(proposal.statement, f"{self._vault.layout.proposals}#^p-{proposal.name}")
+        known = KnownStatement(proposal.statement, f"{self._page}#^p-{proposal.name}")
         with suppress(VaultError):  # it proposes a page
             bullet = _bullet(proposal.text)
             slugs = frozenset(map(entities.slug, bullet.entities))
@@ -343,18 +335,6 @@ class _Run:
             self._index.update(sorted(self.paths))
         found = self._index.read(lambda view, _: newest_facts(view, (), NEWEST_FACTS), [])
         return {statement_key(one.narrative, one.scope): one for one in reversed(found)}
-
-    def _ticked(self, answers: PageAnswers) -> Iterator[tuple[OpenProposal, Bullet | None]]:
-        """The ticked proposals as worded on the page, each with its fact, None for a proposed page; a line that is not
-        one fact is reported and left waiting."""
-        for name, text in answers.ticked.items():
-            proposal = self._states[name]
-            try:
-                bullet = None if captured_proposals.wanted_page(text) else _bullet(text, proposal.text)
-            except VaultError as error:
-                self.report.problems.append(str(error).rstrip("."))
-            else:
-                yield proposal._replace(text=text), bullet
 
     # --- writing -------------------------------------------------------------------------------------------------
 
@@ -379,20 +359,25 @@ class _Run:
             journal.note_capture(self._vault.root, what, self._asked.now, run, rows)
 
     def _accept(self, answers: PageAnswers) -> None:
-        """Write the facts and pages that were ticked."""
-        for ticked, bullet in self._ticked(answers):
-            accepted = ticked
-            if bullet is None:
-                self._make_page(captured_proposals.wanted_page(ticked.text))
+        """Write the facts and pages that were ticked, as worded on the page; a line that is not one fact waits."""
+        for line in answers.ticked:
+            proposed = self._states[line.name]
+            accepted = proposed._replace(text=line.text)
+            if page := captured_proposals.wanted_page(line.text):
+                self._make_page(page)
             else:
-                proposed, important = self._states[ticked.name], IMPORTANT if ticked.is_personal else None
-                fact = replace(bullet, importance=bullet.importance or important)
-                replaces = 0 if ticked.name in answers.beside else ticked.replaces
+                try:
+                    bullet = _bullet(line.text, proposed.text)
+                except VaultError as error:
+                    self.report.problems.append(str(error).rstrip("."))
+                    continue
+                replaces = 0 if line.name in answers.beside else proposed.replaces
                 if proposed.kept_for and without_citation(bullet.text).split() != proposed.statement.split():
                     replaces = statement_key(proposed.statement, proposed.kept_for)  # the words already kept
-                self._retain(fact, ticked.day, replaces)
+                important = IMPORTANT if proposed.is_personal else None
+                self._retain(replace(bullet, importance=bullet.importance or important), proposed.day, replaces)
                 cited = bullet.text if bullet.text.endswith(proposed.source) else f"{bullet.text} — {proposed.source}"
-                accepted = ticked._replace(text=str(replace(bullet, text=cited)).removeprefix("- "))
+                accepted = proposed._replace(text=str(replace(bullet, text=cited)).removeprefix("- "))
             self._note("accepted", [accepted])
             self.report.accepted += 1
 
@@ -490,23 +475,22 @@ class _Run:
             return
         shown = sorted(self._open("proposed"), key=lambda one: (one.proposed, -one.score, one.name))
         held = len(self._open("held"))
-        path = self._vault.layout.proposals
         old: dict[int, tuple[str, str]] = {}
         if any(one.replaces for one in shown):
             old |= {statement_key(one.text, one.scope): (one.text, one.source) for one in map(self._known, shown)}
             old |= {key: (without_citation(one.narrative), one.source) for key, one in self._old_facts().items()}
 
         def compose(before: bytes | None) -> tuple[bytes, None]:
-            return captured_proposals.compose(path, before, shown, held, answers, old), None
+            return captured_proposals.compose(self._page, before, shown, held, answers, old), None
 
-        before = read_current(self._vault, path)
+        before = read_current(self._vault, self._page)
         if before is not None or shown:
             try:
-                self._rewriter().rewrite(path, compose)
+                self._rewriter().rewrite(self._page, compose)
             except (ConflictError, RefusedError, VaultError) as error:  # the ticked facts are written all the same
-                self.report.problems.append(f"{path} was not brought up to date: {error}".rstrip("."))
-            if read_current(self._vault, path) != before:
-                self.paths.add(path)
+                self.report.problems.append(f"{self._page} was not brought up to date: {error}".rstrip("."))
+            if read_current(self._vault, self._page) != before:
+                self.paths.add(self._page)
 
     def _write_work_log(
         self, sessions: Sequence[SessionDay], answered: Iterable[date], forgotten: Sequence[str] = ()
