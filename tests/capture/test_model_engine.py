@@ -10,7 +10,7 @@ from vaults import fill
 
 from vault_memory.capture.judge import CaptureItem
 from vault_memory.capture.model_engine import model_statements
-from vault_memory.capture.statements import SessionTurn
+from vault_memory.capture.own_words import SessionTurn
 from vault_memory.config import Config
 from vault_memory.federation import Federation
 

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.capture.log_statements import find_log_statements
-from vault_memory.capture.statements import SessionTurn, Statement, find_statements
+from vault_memory.capture.own_words import SessionTurn
+from vault_memory.capture.statements import Statement, find_statements
 
 LANGUAGES = ("en", "de", "fr", "es", "pt")
 

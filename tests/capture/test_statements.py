@@ -3,7 +3,8 @@
 import pytest
 
 from vault_memory.capture.log_statements import find_log_statements
-from vault_memory.capture.statements import SessionTurn, find_statements
+from vault_memory.capture.own_words import SessionTurn
+from vault_memory.capture.statements import find_statements
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.write.comparison import SKIP, Comparer, KnownStatement
 

@@ -16,11 +16,12 @@ from vault_memory.capture import sources
 from vault_memory.capture.captured_proposals import OpenProposal
 from vault_memory.capture.log_statements import NAME_DAYS, find_log_statements, find_names, names_within
 from vault_memory.capture.model_engine import model_decision, model_statements
-from vault_memory.capture.own_words import unquoted
+from vault_memory.capture.own_words import SessionTurn
 from vault_memory.capture.requests import is_off_the_record
+from vault_memory.capture.retractions import SessionReview
 from vault_memory.capture.scores import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
 from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
-from vault_memory.capture.statements import ANSWER, PREFERENCE, SessionReview, SessionTurn, Statement, find_statements
+from vault_memory.capture.statements import ANSWER, PREFERENCE, Statement, find_statements
 from vault_memory.capture.work_log import NO_TITLE, SessionDay
 from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import builtin
@@ -31,7 +32,7 @@ from vault_memory.reflect.model_writer import ModelWriter, configured_writer
 from vault_memory.search import request
 from vault_memory.search.names import Names
 from vault_memory.sessions.sync import sync_transcripts
-from vault_memory.sessions.transcript import BREAK, Message
+from vault_memory.sessions.transcript import Message
 from vault_memory.store import embedding_rows, note_queries
 from vault_memory.store.search_queries import Search
 from vault_memory.store.vectors import cosine
@@ -322,17 +323,14 @@ class _Judge:
 
     def of_session(self, session: CapturedSession, done: int) -> list[CaptureItem]:
         """The statements of a session's user after its first `done` messages."""
-        said = [
-            SessionTurn(one.number, one.is_user, unquoted(one.text).replace(BREAK, "\n")) for one in session.messages
-        ]
         days = {one.number: one.day for one in session.messages}
-        turns = [one for one in said if one.by_user]
-        vectors = dict(zip((one.number for one in turns), builtin().embed([one.text for one in turns]), strict=True))
+        turns = [one for one in session.messages if one.by_user]
+        vectors = list(zip(turns, builtin().embed([one.text for one in turns]), strict=True))
         found: list[CaptureItem] = []
-        for statement in self._statements(said, done):
+        for statement in self._statements(session.messages, done):
             at = statement.message
             if at > done and self._is_wanted(days[at]):
-                before = [vector for number, vector in sorted(vectors.items()) if number < at][-10:]
+                before = [vector for said, vector in vectors if said.number < at][-10:]
                 place = Place(f"{session.name}#m{at}", session.scope, days[at], session.id, str(at))
                 found.append(self._judge(statement, place, before))
         return found
@@ -348,7 +346,10 @@ class _Judge:
             self.problems.append(f"{error}: cues alone were used")
             return found
         review = SessionReview(said)
-        by_model = [one._replace(is_taken_back=review.taken_back_at(one) is not None) for one in by_model]
+        by_model = [
+            one._replace(is_taken_back=review.taken_back_at(one.sentence, one.message, is_request=False) is not None)
+            for one in by_model
+        ]
         return sorted([*(one for one in found if one.is_request), *by_model], key=lambda one: one.message)
 
     def of_log(self, log: CapturedLog, met: Iterable[str]) -> list[CaptureItem]:

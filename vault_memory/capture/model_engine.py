@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from vault_memory.capture import statements
-from vault_memory.capture.own_words import split_sentences
-from vault_memory.capture.statements import Cue, SessionTurn, Statement, is_statable
+from vault_memory.capture.own_words import SessionTurn, split_sentences
+from vault_memory.capture.statements import Cue, Statement, is_statable
 from vault_memory.errors import RemoteError
 from vault_memory.markdown.fact_text import TRACEABLE, traced
 from vault_memory.reflect.model_writer import Ask, object_form, read_object, ungrounded

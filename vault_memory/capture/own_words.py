@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from datetime import date
+from typing import NamedTuple
 
 from vault_memory.capture.requests import is_request
 from vault_memory.text.word_classes import MONTHS, joined
@@ -81,12 +83,27 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Control characters, which nobody types: the line was pasted from a terminal."""
 
 
+class SessionTurn(NamedTuple):
+    """One message of a session; `number` is the one used in citations."""
+
+    number: int
+    by_user: bool
+    text: str
+    day: date | None = None
+
+
 def split_sentences(text: str) -> Iterator[str]:
     """The sentences of a message, without quoted or pasted text."""
     for part in _END.split(_typed(_without_quotations(text))):
         sentence = part.strip()
         if sentence and not _QUOTED.search(sentence) and not _CONTROL.search(sentence):
             yield sentence
+
+
+def last_question(text: str) -> str:
+    """The question at the end of a message; "" for none."""
+    *_, last = ("", *split_sentences(text))
+    return last if last.endswith("?") else ""
 
 
 def unquoted(text: str) -> str:

@@ -2,12 +2,12 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice, takewhile
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, pairwise, takewhile
 from typing import NamedTuple
 
-from vault_memory.capture.own_words import ends
-from vault_memory.capture.requests import find_refusals, without_forgetting
+from vault_memory.capture.own_words import SessionTurn, ends, last_question
+from vault_memory.capture.requests import asks_to_remember, denies_request, find_refusals, without_forgetting
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.text.word_classes import grammars, joined, lowered
 
@@ -72,14 +72,16 @@ class Retraction(NamedTuple):
         return bool(own & named)
 
 
-class UserMessages:
-    """The messages of a session's user, with their retractions, each message parsed once."""
+class SessionReview:
+    """Finds which sentences of a session its user later retracted or declined to have remembered."""
 
-    def __init__(self, messages: Mapping[int, str]) -> None:
-        """`messages` are keyed by number, in order."""
-        self.numbers = [*messages]
-        self._texts = [ends(text) for text in messages.values()]
-        self._retractions = [[*_retractions(text)] for text in self._texts]
+    def __init__(self, messages: Sequence[SessionTurn]) -> None:
+        self._messages = {said.number: said for said in messages}
+        self._asked = {after.number: before for before, after in pairwise(messages) if not before.by_user}
+        """The agent's message right before a message."""
+        self._by_user = [said for said in messages if said.by_user]
+        self._numbers = [said.number for said in self._by_user]
+        self._retractions = [[*_retractions(ends(said.text))] for said in self._by_user]
         self._naming: dict[str, list[tuple[int, Retraction]]] = {}
         """By word, the retractions that name it and the indices of their messages."""
         for place, found in enumerate(self._retractions):
@@ -87,30 +89,48 @@ class UserMessages:
                 for word in one.named:
                     self._naming.setdefault(word, []).append((place, one))
 
-    def retracting(self, sentence: str, number: int, rest: str, *, is_request: bool) -> int | None:
+    def taken_back_at(self, sentence: str, number: int, *, is_request: bool) -> int | None:
         """The number of the message that retracts a sentence of message `number`, or None.
 
-        A retraction matches by the sentence's words, or by coming right after it; `rest` is what follows the sentence
-        in its own message.
+        That is its own if it also asks not to remember or retracts what it says before; the next if it declines the
+        agent's question whether to remember this, or retracts what was said last; or a later one, by its words.
         """
-        own = telling_words(sentence)
-        following = bisect_right(self.numbers, number)
-        if _takes_back(_retractions(ends(rest)), own, is_request=is_request):
+        text, own, after = self._messages[number].text, telling_words(sentence), self.messages_after(number)
+        if not is_request:
+            if after and self._declines(after[0], own):
+                return after[0].number
+            if find_refusals(lowered(ends(text))):
+                return number
+        if _takes_back(_retractions(ends(text.rpartition(sentence)[2])), own, is_request=is_request):
             return number
-        if following == len(self.numbers):
+        if not after:
             return None
-        interruption = _INTERRUPTION.search(lowered(self._texts[following]), 0, AT_ONCE_CHARS)
-        at_once = [_retraction(self._texts[following], interruption)] if interruption else []
+        following = len(self._by_user) - len(after)
+        next_text = ends(after[0].text)
+        interruption = _INTERRUPTION.search(lowered(next_text), 0, AT_ONCE_CHARS)
+        at_once = [_retraction(next_text, interruption)] if interruption else []
         if _takes_back([*at_once, *self._retractions[following]], own, is_request=is_request):
-            return self.numbers[following]
+            return after[0].number
         later = (
-            place
+            self._numbers[place]
             for word in own
             for place, one in takewhile(lambda naming: naming[0] > following, reversed(self._naming.get(word, ())))
             if (is_request or not one.is_deletion) and one.names(own, is_next=False)
         )
-        place = next(later, None)
-        return None if place is None else self.numbers[place]
+        return next(later, None)
+
+    def _declines(self, answer: SessionTurn, own: set[str]) -> bool:
+        """Whether an answer declines the agent's question whether to remember a sentence with these telling words."""
+        asked = self._asked.get(answer.number)
+        if asked is None or not denies_request(answer.text):
+            return False
+        points_back, named = asks_to_remember(last_question(asked.text))
+        words = telling_words(named)
+        return points_back or (bool(words) and 2 * len(words & own) >= len(words))
+
+    def messages_after(self, number: int) -> Sequence[SessionTurn]:
+        """The user's later messages, in order."""
+        return self._by_user[bisect_right(self._numbers, number) :]
 
 
 def telling_words(text: str) -> set[str]:

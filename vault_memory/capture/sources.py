@@ -10,6 +10,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from vault_memory.capture.own_words import SessionTurn, unquoted
 from vault_memory.capture.requests import is_request
 from vault_memory.config import Config
 from vault_memory.errors import VaultMemoryError
@@ -27,15 +28,6 @@ _LINE = re.compile(r"- (?:\[(?P<day>\d{4}-\d\d-\d\d)\] )?(?P<speaker>User|Assist
 _HEAD = re.compile(r"(title|date|scope): (.*)")
 
 
-class SessionMessage(NamedTuple):
-    """One message of a session; `number` is the one used in citations, `text` has its lines joined by ` ⏎ `."""
-
-    number: int
-    is_user: bool
-    text: str
-    day: date | None
-
-
 class CapturedSession(NamedTuple):
     """A session to capture from; `path` is its derived file, `key` its transcript's key, `id` the tool's own id."""
 
@@ -45,7 +37,7 @@ class CapturedSession(NamedTuple):
     id: str
     scope: str
     title: str
-    messages: tuple[SessionMessage, ...]
+    messages: tuple[SessionTurn, ...]
     length: int
     """The number of its last entry, summaries included, which are not in `messages`."""
 
@@ -172,7 +164,8 @@ def _read(home: Path, tool: str, key: str, path: str) -> CapturedSession:
                     day = date.fromisoformat(head[2].strip())
             elif found := _LINE.match(line):
                 day = date.fromisoformat(found["day"]) if found["day"] else day
-                messages.append(SessionMessage(length, found["speaker"] == "User", found["text"], day))
+                text = unquoted(found["text"]).replace(transcript.BREAK, "\n")
+                messages.append(SessionTurn(length, found["speaker"] == "User", text, day))
     return CapturedSession(path, tool, key, Path(key).stem, said["scope"], said["title"], tuple(messages), length)
 
 

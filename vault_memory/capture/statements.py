@@ -7,25 +7,22 @@ cause, or a long sentence with several marks of one. What was retracted later is
 
 import math
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 from vault_memory.capture import exclusions
 from vault_memory.capture.clauses import MAX_WORDS, MIN_WORDS, clauses, lasting_part
-from vault_memory.capture.own_words import TYPED_CHARS, ends, split_sentences
+from vault_memory.capture.own_words import TYPED_CHARS, SessionTurn, ends, last_question, split_sentences
 from vault_memory.capture.requests import (
     MARKS,
     MAX_CHARS,
     STANDING,
     asks_to_remember,
-    denies_request,
     find_asked_politely,
     find_refusals,
     find_request,
 )
-from vault_memory.capture.retractions import RETRACTION, UserMessages, telling_words
+from vault_memory.capture.retractions import RETRACTION, SessionReview, telling_words
 from vault_memory.text.word_classes import (
     LANGUAGES,
     MONTHS,
@@ -159,14 +156,6 @@ class Statement(NamedTuple):
     """Whether the user retracted or corrected it later in the session."""
 
 
-class SessionTurn(NamedTuple):
-    """One message of a session."""
-
-    number: int
-    by_user: bool
-    text: str
-
-
 class Setting(NamedTuple):
     """The context of a sentence in its session."""
 
@@ -208,11 +197,11 @@ def find_statements(messages: Sequence[SessionTurn], languages: tuple[str, ...])
                 found += _of_message(said, question, Setting(sets_task, is_reply=bool(question)), spoken)
             question, earlier = "", said
         else:
-            question = _last_question(said.text)
+            question = last_question(said.text)
     # A request to remember may point back to a sentence that was already found as a statement.
     found = list({(one.message, one.sentence): one for one in found}.values())
     review = SessionReview(messages)
-    taken = {one: review.taken_back_at(one) for one in found}
+    taken = {one: review.taken_back_at(one.sentence, one.message, is_request=one.is_request) for one in found}
     corrected = {
         old: new for old, at in taken.items() if not old.is_secret and (new := _correction(old, at, review, spoken))
     }
@@ -220,46 +209,6 @@ def find_statements(messages: Sequence[SessionTurn], languages: tuple[str, ...])
     others = (one for one in found if one.sentence not in instead)
     marked = (one._replace(is_taken_back=taken[one] is not None or one in corrected) for one in others)
     return sorted([*marked, *instead.values()], key=lambda one: one.message)
-
-
-class SessionReview:
-    """Finds which statements of a session its user later retracted or declined to have remembered."""
-
-    def __init__(self, messages: Sequence[SessionTurn]) -> None:
-        self._messages = messages
-        self._place = {said.number: place for place, said in enumerate(messages)}
-        self._by_user = [said for said in messages if said.by_user]
-        self._retractions = UserMessages({said.number: said.text for said in self._by_user})
-
-    def taken_back_at(self, statement: Statement) -> int | None:
-        """The number of the message that retracts a statement, or None: a later one, or its own if that also retracts
-        it or contains a request not to remember."""
-        place = self._place[statement.message]
-        same = self._messages[place].text
-        if not statement.is_request:
-            if (answer := self._declining(statement)) is not None:
-                return answer
-            if find_refusals(lowered(ends(same))):
-                return statement.message
-        rest = same.rpartition(statement.sentence)[2]
-        return self._retractions.retracting(
-            statement.sentence, statement.message, rest, is_request=statement.is_request
-        )
-
-    def _declining(self, statement: Statement) -> int | None:
-        """The number of the user's next message, if it declines the agent's question whether to remember this."""
-        answer = next(self.messages_after(statement.message), None)
-        asked = self._messages[self._place[answer.number] - 1] if answer else None
-        if answer is None or asked is None or asked.by_user or not denies_request(answer.text):
-            return None
-        points_back, named = asks_to_remember(_last_question(asked.text))
-        words = telling_words(named)
-        is_named = bool(words) and 2 * len(words & telling_words(statement.sentence)) >= len(words)
-        return answer.number if points_back or is_named else None
-
-    def messages_after(self, number: int) -> Iterator[SessionTurn]:
-        """The user's later messages, in order."""
-        return islice(self._by_user, bisect_right(self._retractions.numbers, number), None)
 
 
 def is_statable(sentence: str) -> bool:
@@ -367,12 +316,6 @@ def _agreed(said: SessionTurn, question: str, earlier: SessionTurn | None, spoke
     return read_request(stated[-1], earlier.number, stated[-1], spoken, earlier.text) if stated and earlier else None
 
 
-def _last_question(text: str) -> str:
-    """The question at the end of a message; "" for none."""
-    *_, last = ("", *split_sentences(text))
-    return last if last.endswith("?") else ""
-
-
 def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
     """Whether a text states something lasting: it has the form of a rule, or is long enough with enough marks."""
     words, lower = words_of(text), lowered(text)
@@ -463,7 +406,7 @@ def _correction(old: Statement, taken_at: int | None, review: SessionReview, spo
     """
     own, denial = telling_words(old.text), _DENIAL if taken_at is None else RETRACTION
     first = old.message if taken_at is None else max(old.message, taken_at - 1)
-    for said in islice(review.messages_after(first), 1 if taken_at is None else CORRECTING_MESSAGES):
+    for said in review.messages_after(first)[: 1 if taken_at is None else CORRECTING_MESSAGES]:
         if find_refusals(lowered(ends(said.text))):
             continue
         sentences = list(split_sentences(said.text))
