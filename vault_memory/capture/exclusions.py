@@ -5,81 +5,60 @@ Each pattern covers all languages and expects lower-case text (`lowered`), excep
 
 import re
 
-from vault_memory.text.word_classes import joined, lowered
+from vault_memory.text.word_classes import lowered, pattern_of
 
-GUESS = re.compile(
-    joined(r"""
-    \b(?:must have|apparently|angeblich|apparemment|al parecer|pelo visto|at least (?:that|i)|maybe|perhaps|
-    probably|presumably|i (?:mean|guess|wonder|suppose|suspect|think|hope)|suppose|imagine|i wish|if only|what if|
-    let'?s say|in theory|one day|some ?day|ever (?:get|win|have|need|go|move)|as if|obviously|should (?:we|i)|
-    vielleicht|
+GUESS = pattern_of(r"""
+    \b(?:must have|apparently|angeblich|apparemment|al parecer|pelo visto|at least (?:that|i)|maybe|perhaps|probably|
+    presumably|i (?:mean|guess|wonder|suppose|suspect|think|hope)|suppose|imagine|i wish|if only|what if|let'?s say|
+    in theory|one day|some ?day|ever (?:get|win|have|need|go|move)|as if|obviously|should (?:we|i)|vielleicht|
     vermutlich|wahrscheinlich|eventuell|glaube? ich|ich (?:glaube?|meine)|meine ich|irgendwann|jemals|eines tages|
     stell dir vor|angenommen|peut-être|sans doute|je crois|je pense|un jour|imagine|supposons|quizás?|tal vez|creo que|
     a lo mejor|algún día|supón|imagina|talvez|acho que|será que|um dia|algum dia|suponha)\b
 """)
-)
 """Marks a guess or a wish."""
-WISH = re.compile(
-    joined(r"""
+WISH = pattern_of(r"""
     (?:\W|and |but |so |und |et |e |y |also )*(?:(?:i|we) (?:want|need|hope|have to)|(?:i|we)'(?:d like|ll)|let'?s|lets|
     (?:ich|wir) (?:möchten?|will|wollen|brauchen?|hätten?|muss|müssen)|(?:je|j'|on|nous) ?(?:veux|veut|voudrai\w|
-    aimerai\w|dois|doit)|
-    (?:voy|vamos) a |vou |(?:quiero|queremos|necesito|necesitamos|tengo que|tenemos que|a gente tem que|tenho que|
-    temos que|quero|queremos|queria|preciso))\b
+    aimerai\w|dois|doit)|(?:voy|vamos) a |vou |(?:quiero|queremos|necesito|necesitamos|tengo que|tenemos que|
+    a gente tem que|tenho que|temos que|quero|queremos|queria|preciso))\b
 """)
-)
 """The opening of a clause about what its speaker wants, has to do, or will do."""
-_IF = re.compile(
-    joined(r"""
+_IF = pattern_of(r"""
     (?:\W|and |but |und |et |e |y |ok )*(?:if|when i|quand je|wenn|falls|si|se|were|should|had|
     as long as|tant que(?! (?:t'|vous))|solange|mientras|enquanto)(?!\w)
 """)
-)
 """The opening of a conditional clause."""
-JOKE = re.compile(
-    joined(r"""
-    \b(?:lol|jk|let'?s pretend|once upon a time|
-    ha|hah|heh|joking|lmao|rofl|haha\w*|hehe\w*|kkk+|rsrs|mdr|ptdr|jaja\w*|jeje\w*|xd)\b|[:;]-?[)DP](?!\w)|
-    [😂🤣😄😉😜🙃🙄😏]|/s\b|\b(?:yeah right|sure,? because|(?:just )?kidding|scherz|witz|
-    blague|broma|brincadeira|i swear)\b
-"""),
-    re.IGNORECASE,
-)
-_SARCASM = re.compile(
-    joined(r"""
+JOKE = pattern_of(r"""
+    \b(?:lol|jk|let'?s pretend|once upon a time|ha|hah|heh|joking|lmao|rofl|haha\w*|hehe\w*|kkk+|rsrs|mdr|ptdr|
+    jaja\w*|jeje\w*|xd)\b|[:;]-?[)dp](?!\w)|[😂🤣😄😉😜🙃🙄😏]|/s\b|\b(?:yeah right|sure,? because|
+    (?:just )?kidding|scherz|witz|blague|broma|brincadeira|i swear)\b
+""")
+_SARCASM = pattern_of(r"""
     ^(?:\W|oh |ah |ach |well |na |mais |pues |yeah )*(?:great|brilliant|fantastic|wonderful|lovely|awesome|marvell?ous|
     super|toll|wunderbar|klasse|herrlich|génial|bravo|magnifique|quel(?:le)? \w+|genial|fant[aá]stico|qué bien|
-    estupendo|perfe(?:c|k)?to?|maravilh\w+|ótimo|beleza|que \w+a)\b[\s,]+(?=\w)|
-    ^(?:\W|oh |ah |ach |well |na |mais |pues )*(?:yeah|sure|right|klar|ja|oui|sí|claro|sim|yes)\b,? (?:because|cause|
-    weil|
-    parce|porque)\b|\b(?:of course|no doubt|natürlich|bien sûr|évidemment|por supuesto|com certeza|selbstverständlich|
+    estupendo|perfe(?:c|k)?to?|maravilh\w+|ótimo|beleza|que \w+a)\b[\s,]+(?=\w)|^(?:\W|oh |ah |ach |well |na |mais |
+    pues )*(?:yeah|sure|right|klar|ja|oui|sí|claro|sim|yes)\b,? (?:because|cause|weil|parce|porque)\b|
+    \b(?:of course|no doubt|natürlich|bien sûr|évidemment|por supuesto|com certeza|selbstverständlich|
     (?:just )?like (?:an?|some|the) \w+\W*$|wie eine? \w+\W*$|comme une? \w+\W*$|com[ou] uma? \w+\W*$|
     on (?:this|the) (?:planet|earth)|in the (?:world|universe)|(?:exactly|just) what (?:an?|every|i|we)|
     than any(?:one|body)|if we ask|(?:million|thousand|hundred|billion)s? (?:times|of|years))\b
 """)
-)
 """Irony: unprompted praise or agreement, absurd comparisons, exaggeration."""
 _AFFIRMED = re.compile(r"(?:\W|oh |ah |na |mais )*(?:sure|of course|klar|logisch|bien sûr|claro|ah sim|com certeza)\b")
 """Agreement, which is irony unless it answers a question."""
-_PASSING = re.compile(
-    joined(r"""
-    \b(?:today|tomorrow|tmrw|tonight|yesterday|right now|th(?:is|e next) (?:time|once|run|hour|week|morning|
-    afternoon|evening|month|one|go|round|draft|file|pr|commit|branch|diff)|that one|for now|just now|^now\b|
-    at the moment|currently|so far|lunch|bye|in (?:an?|ten|five|\d+|a few) (?:min(?:utes)?|minute(?! \w)|sec(?:onds?)?|
-    bit|
-    hours?|days?)\b|later|next week|by (?:eod|noon|lunch|\w+day)|before (?:lunch|the (?:demo|standup|call|
-    meeting))|(?:un)?till? (?:i|we|you|he|she|it|they|some(?:one|body)|then|\w+day|later)|
-    (?:out|away|off|gone) (?:till|until)|(?:the|that) (?:first|second|third|last|other|next|latter|
-    former)(?: one)?(?=[.,!]?$|,)|temporarily|vorübergehend|
+_PASSING = pattern_of(r"""
+    \b(?:today|tomorrow|tmrw|tonight|yesterday|right now|th(?:is|e next) (?:time|once|run|hour|week|morning|afternoon|
+    evening|month|one|go|round|draft|file|pr|commit|branch|diff)|that one|for now|just now|^now\b|at the moment|
+    currently|so far|lunch|bye|in (?:an?|ten|five|\d+|a few) (?:min(?:utes)?|minute(?! \w)|sec(?:onds?)?|bit|hours?|
+    days?)\b|later|next week|by (?:eod|noon|lunch|\w+day)|before (?:lunch|the (?:demo|standup|call|meeting))|
+    (?:un)?till? (?:i|we|you|he|she|it|they|some(?:one|body)|then|\w+day|later)|(?:out|away|off|gone) (?:till|until)|
+    (?:the|that) (?:first|second|third|last|other|next|latter|former)(?: one)?(?=[.,!]?$|,)|temporarily|vorübergehend|
     erstmal|vorerst|vorhin|soeben|bis morgen|nachher|später|nächste woche|danach|heute|^jetzt|gleich|diesmal|gestern|
-    gerade|im moment|diese woche|bis dahin|(?<!jeden )(?<!guten )morgen|pour (?:l'instant|le moment)|
-    tout à l'heure|tout de suite|ce (?:soir|matin)|cet après-midi|
-    aujourd'hui|demain|^maintenant|cette (?:fois|semaine)|en ce moment|por ahora|esta (?:tarde|noche|vez|
-    semana)|hoy|mañana(?! siempre)|^ahora|ayer|de momento|por enquanto|hoje|amanhã|^agora|
-    ontem|dest[ae] vez|
-    dessa vez|est[ae] semana|semana que vem|nu even)\b
+    gerade|im moment|diese woche|bis dahin|(?<!jeden )(?<!guten )morgen|pour (?:l'instant|le moment)|tout à l'heure|
+    tout de suite|ce (?:soir|matin)|cet après-midi|aujourd'hui|demain|^maintenant|cette (?:fois|semaine)|en ce moment|
+    por ahora|esta (?:tarde|noche|vez|semana)|hoy|mañana(?! siempre)|^ahora|ayer|de momento|por enquanto|hoje|amanhã|
+    ^agora|ontem|dest[ae] vez|dessa vez|est[ae] semana|semana que vem|nu even)\b
 """)
-)
 """Refers to this day or this task."""
 _GOING_ON = re.compile(r"\b(?:again|still|yet|wieder|noch|nochmal|encore|otra vez|todavía|aún|ainda|de novo)\b")
 """Continues the topic at hand."""
@@ -89,36 +68,28 @@ _ONE_OFF = re.compile(
     r"|(?<![\w.:-])\d{5,}(?![\w:-])|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b"
 )
 """A serial number, count or hash: one instance among many."""
-STATUS = re.compile(
-    joined(r"""
+STATUS = pattern_of(r"""
     \b(?:(?:is|are|was|were|'s|be|looks?|seems?|got|keeps?) (?:\w+ )?(?:good|great|nice|bad|ugly|better|worse|
-    pass(?:es|ed|ing)?|fail(?:s|ed|ing)|broken|
-    green|red|fine|done|ready|wrong|right|missing|gone|stuck|empty|weird|odd|stale|ok|okay|crash(?:ed|ing)|hanging|
-    working|running|off)|keeps \w+ing|(?:(?:every|each) (?:single )?time|whenever) (?:i|you|it)|(?:jedes ?mal|
-    immer),? wenn ich|
-    sobald ich|
-    chaque fois que|(?:cada|toda) vez que|(?:tests?|build|pipeline)s? (?:fails?|pass(?:es)?|is|are)|
-    (?:it|that|this|es|das) (?:looks?|sounds?|feels?|seems?|klingt|sieht)|typo|err(?:or|ors|ored)|
-    too (?:many|much)|takes forever|(?:nobody|no one) (?:knows|understands)|niemand weiß|personne ne sait|nadie sabe|
-    ninguém sabe|(?:sind|ist) (?:\w+ ){0,2}(?:rot|grün|kaputt|fertig|falsch|leer)|(?:ne |
-    n')?(?:marche|fonctionne)|(?:siguen?|fallan?)|funciona)\b|
-    \d[\w%]* (?:\w+ )?(?:instead of|rather than|au lieu de|statt|en vez de|em vez de) \d
+    pass(?:es|ed|ing)?|fail(?:s|ed|ing)|broken|green|red|fine|done|ready|wrong|right|missing|gone|stuck|empty|weird|odd|
+    stale|ok|okay|crash(?:ed|ing)|hanging|working|running|off)|keeps \w+ing|(?:(?:every|each) (?:single )?time|
+    whenever) (?:i|you|it)|(?:jedes ?mal|immer),? wenn ich|sobald ich|chaque fois que|(?:cada|toda) vez que|
+    (?:tests?|build|pipeline)s? (?:fails?|pass(?:es)?|is|are)|(?:it|that|this|es|das) (?:looks?|sounds?|feels?|seems?|
+    klingt|sieht)|typo|err(?:or|ors|ored)|too (?:many|much)|takes forever|(?:nobody|no one) (?:knows|understands)|
+    niemand weiß|personne ne sait|nadie sabe|ninguém sabe|(?:sind|ist) (?:\w+ ){0,2}(?:rot|grün|kaputt|fertig|falsch|
+    leer)|(?:ne |n')?(?:marche|fonctionne)|(?:siguen?|fallan?)|funciona)\b|\d[\w%]* (?:\w+ )?(?:instead of|rather than|
+    au lieu de|statt|en vez de|em vez de) \d
 """)
-)
 """Says how something is going at the moment."""
-_SECRET = re.compile(
-    joined(r"""
-    \b(?i:pass(?:word|phrase|code)|pin(?: code)?|api[ -]?key|token|credentials?|secret|passwort|kennwort|
-    mot de passe|code d'accès|contraseña|clave|senha|schlüssel|wachtwoord)\b(?:[^.\n]{0,20}?(?:(?i:\bis\b|
-    \blautet\b|\bist\b|\best\b|\bes\b|\bé\b)|[:=])|,?)\s*(?!(?i:in|on|at|with|by|under|kept|stored|rotated|the|a|an|
-    not|no|never|always|im|in der|dans|en|na|no)\b)(?=\S{6})(?:(?=[a-z]*[A-Z0-9])(?=\S*[\d!#$%&*+=?^_-])\S+)|
-    (?i:\b(?:password|passwort|contraseña|senha|mot de passe|passcode|pin)(?:is|ist|es|é|est|lautet)) (?!(?i:in|on|
-    at|the|a|not|no|never|always|im|kept|stored|rotated)\b)\S|\[redacted|
-    (?<!\S)(?=\S{0,40}[^\W\d_])(?=[\w-]{0,40}\d)[\w-]{1,40}(?!#\d+\b)[!#$%]\w|
+_SECRET = pattern_of(r"""
+    \b(?i:pass(?:word|phrase|code)|pin(?: code)?|api[ -]?key|token|credentials?|secret|passwort|kennwort|mot de passe|
+    code d'accès|contraseña|clave|senha|schlüssel|wachtwoord)\b(?:[^.\n]{0,20}?(?:(?i:\bis\b|\blautet\b|\bist\b|\best\b|
+    \bes\b|\bé\b)|[:=])|,?)\s*(?!(?i:in|on|at|with|by|under|kept|stored|rotated|the|a|an|not|no|never|always|im|in der|
+    dans|en|na|no)\b)(?=\S{6})(?:(?=[a-z]*[A-Z0-9])(?=\S*[\d!#$%&*+=?^_-])\S+)|(?i:\b(?:password|passwort|contraseña|
+    senha|mot de passe|passcode|pin)(?:is|ist|es|é|est|lautet)) (?!(?i:in|on|at|the|a|not|no|never|always|im|kept|
+    stored|rotated)\b)\S|\[redacted|(?<!\S)(?=\S{0,40}[^\W\d_])(?=[\w-]{0,40}\d)[\w-]{1,40}(?!#\d+\b)[!#$%]\w|
     (?<!\S)(?=\S{0,80}[a-z])(?=\S{0,80}[A-Z])(?=\S{0,80}\d)(?:(?=\S{0,80}[!#$%&*+=?^])\S{8,80}|
     [\w+/=-]{16,80})(?![^\s,.;:])
 """)
-)
 """Reveals a secret; known key shapes are already redacted from sessions. The alternative for a code with a sign in it
 (`A-2580#K`) is for one of the secrets in 55 labelled sessions, which nothing else here finds."""
 _PASSWORD = re.compile(
@@ -127,18 +98,15 @@ _PASSWORD = re.compile(
 )
 _CODE = re.compile(r"(?<!\S)(?=\S*[^\W\d_])(?=\S*\d)[^\s,;:]{6,80}")
 """A possible password, in a message that mentions one: letters and digits in one word."""
-_REPORTED = re.compile(
-    joined(r"""
+_REPORTED = pattern_of(r"""
     \b(?:says?|said|wrote|writes|claims?|schrieb|schreibt|sagt|dit|écrit|a écrit|dice|escribió|diz|escreveu) ?(?::|
     ["“„«])|\b(?:docs?|documentation|readme|manual|wiki|page|site|website|article|book|blog|post|error|log|output|
-    support|message|comment|linter|warning|template|mail|email|ticket|doku|fehler|anleitung|documentación|erreur|
-    notice|manuel|mensagem|documentação)s? (?:also )?(?:says?|said|claims?|states?|reads|tells|recommends?|
-    suggests?|sagt|dit|dice|diz)\b|
-    (?<!\bi )(?<!\bwe )\b(?:meinte|behauptet|reckons)\b|\b(?:said|says) (?:the|that|it|they|he|she)\b|
-    , (?:says|sagt|dit|dice|diz) \w+\W*$|
-    \b(?:according to|in the (?:example|docs?|readme|manual)|per the|laut|selon|d'après|según|segundo) (?!plan|schedule)
+    support|message|comment|linter|warning|template|mail|email|ticket|doku|fehler|anleitung|documentación|erreur|notice|
+    manuel|mensagem|documentação)s? (?:also )?(?:says?|said|claims?|states?|reads|tells|recommends?|suggests?|sagt|dit|
+    dice|diz)\b|(?<!\bi )(?<!\bwe )\b(?:meinte|behauptet|reckons)\b|\b(?:said|says) (?:the|that|it|they|he|she)\b|
+    , (?:says|sagt|dit|dice|diz) \w+\W*$|\b(?:according to|in the (?:example|docs?|readme|manual)|per the|laut|selon|
+    d'après|según|segundo) (?!plan|schedule)
 """)
-)
 """Reports what somebody else, or a text, says."""
 
 

@@ -6,7 +6,7 @@ from datetime import date
 from typing import NamedTuple
 
 from vault_memory.capture.requests import is_request
-from vault_memory.text.word_classes import MONTHS, joined
+from vault_memory.text.word_classes import MONTHS, joined, pattern_of
 
 TYPED_CHARS, TYPED_LINES = 1500, 12
 """A longer message is taken as pasted, except for its first and last paragraphs."""
@@ -37,18 +37,15 @@ _QUOTING = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """A source, a colon, and the quoted text up to the end of the paragraph."""
-_LETTER = re.compile(
-    joined(r"""
-    (?:^(?i:hi|hello|hey|dear|good (?:morning|afternoon)|hallo|liebe[rs]?|sehr geehrte[rs]?|guten (?:tag|morgen)|moin|
-    bonjour|salut|ch[eè]re?s?|hola|buen[oa]s|estimad[oa]s?|querid[oa]s?|olá|oi|bom dia|car[oa]s?|prezad[oa]s?)\b
+_LETTER = pattern_of(r"""
+    (?m)(?:^(?i:hi|hello|hey|dear|good (?:morning|afternoon)|hallo|liebe[rs]?|sehr geehrte[rs]?|guten (?:tag|morgen)|
+    moin|bonjour|salut|ch[eè]re?s?|hola|buen[oa]s|estimad[oa]s?|querid[oa]s?|olá|oi|bom dia|car[oa]s?|prezad[oa]s?)\b
     [^\n.?!:]{0,50}[,!:]?[ \t]*$|\A)(?s:.{0,4000}?)
     (?:^|(?<=[.!?] ))(?i:(?:with )?(?:kind|best|warm)(?:est)? (?:regards|wishes)|regards|best|cheers|sincerely|yours|
     (?:mit )?(?:freundlichen|besten|lieben|viele|liebe|beste|herzliche) grü(?:ß|ss)en?|mfg|cordialement|bien à vous|
     (?:un )?saludos?(?: cordial(?:es)?)?|atentamente|atenciosamente|abraços?|cumprimentos|um abraço)
     (?: \w+)?,?\s+[A-ZÄÖÜÉÁ][\w-]+(?: [A-ZÄÖÜÉÁ][\w.-]+){0,2}[ \t.]*$
-"""),
-    re.MULTILINE,
-)
+""")
 """A letter: from a salutation, or the beginning of the message, to a closing with a name after it."""
 _MAIL = re.compile(
     r"^(?:(?:Subject|Betreff|Objet|Asunto|Assunto): .*$|(?:(?:From|To|Von|An|De|À|Para): .*\n){2})", re.MULTILINE

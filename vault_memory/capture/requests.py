@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import chain, islice
 from typing import NamedTuple
 
-from vault_memory.text.word_classes import LANGUAGES, count_words, grammars, joined, lowered, words_of
+from vault_memory.text.word_classes import LANGUAGES, count_words, grammars, joined, lowered, pattern_of, words_of
 
 MAX_CHARS = 600
 """How many characters of a sentence are read."""
@@ -276,24 +276,20 @@ _KEPT = [re.compile(rf"\b(?:{joined(words.kept)})(?!\w)") for words in WORDS.val
 _REFUSED = list(map(_refusals_in, WORDS))
 """Requests not to remember or to tell nobody, by language: statements of a message with one are not kept."""
 
-_FILLER = re.compile(
-    joined(r"""
+_FILLER = pattern_of(r"""
     (?:\W*\b(?:this|that|it|these|one|down|please|pls|too|also|of|well|forever|again|note|us|me(?= please)|dir|euch|
     das|es|auf|ab|dies|bitte|fest|dran|mal|auch|ça|cela|bien|ceci|une fois pour toutes|s'il te plaît|le|la|les|esto|
     eso|siempre|por favor|disso|isso|disto|isto|aí|de|dit|even|ook|alsjeblieft|questo|det här|detta|också|si|sobie)
     (?!['’\w]))*(?:\W*\b(?:that|que|qu'|che|att|at|że|že|что|що)(?!\w|['’]s))?
 """)
-)
 """Filler words between a request and what to remember."""
 
-_NO_REQUEST = re.compile(
-    joined(r"""
+_NO_REQUEST = pattern_of(r"""
     \s*(?:,? (?:zu|om te)\b|(?:please )?to\b(?! self)|when|how|if|where|why|who|what|whether|me|us|you|the time|
     de \w+[aei]r\b|onde|dónde|où|wo|(?:this|that|it) as [\w/-]+\.\w+)(?!\w)|
     [^:,;.!?]{0,30}?\b(?:to|in|into) (?:the |an? )?(?:[\w/-]+\.\w|readme|config|file|script|code|repo|docs?|changelog|
     issue|ticket|variable)
 """)
-)
 """What follows a word for remembering if it is no request: a task, a question whether one remembers, a file name."""
 
 _ANNOUNCED = re.compile(r"[^.!?:]{0,40}:(?=\s+\S+\s+\S)")
@@ -313,13 +309,11 @@ _OTHERS = frozenset(
 )
 """Words that ask for something not said yet ("anything else I should remember?")."""
 
-_DENIAL = re.compile(
-    joined(r"""
+_DENIAL = pattern_of(r"""
     \W*(?:(?!(?:yes|yeah|yep|sure|ok(?:ay)?|why|ja|gern|klar|warum|wieso|oui|pourquoi|sí|claro|sim|por|porque)\b)
     [\w']+\W+)?(?:no(?:pe)?|nah|don'?t|never|nein|nee|nicht|non|não|pas)\b
     (?! (?:(?:hay )?problem|worr|mind|schlimm))
 """)
-)
 """The opening of an answer that declines."""
 
 _REPORTING = frozenset(("told", "asked", "said", "why", "did", "was", "were", "war", "warum", "pourquoi"))
@@ -338,14 +332,12 @@ _ASKED_POLITELY = re.compile(
     r"[^?:]{3,80}?\b(?:(?:that|que|qu') ?|(?=da(?:ss|ß) ))"
 )
 """A polite request for anything except saying or finding out something."""
-_SUBORDINATE = re.compile(
-    joined(r"""
+_SUBORDINATE = pattern_of(r"""
     (?i:da(?:ss|ß)) (?P<subject>(?:(?:der|die|das|ein|eine|kein|keine|meine?|unsere?) (?:[a-zäöüß][\w-]* )?)?
     [A-ZÄÖÜ][\w-]*(?= (?!de[rs]\b|vo[nm]\b|und\b|oder\b)[^\WA-ZÄÖÜ])|(?:ich|wir|du|er|sie|es|man)(?= ))
     (?P<middle>(?: [^\s,;.:]+)*?) (?P<verb>bin|bist|ist|sind|war|waren|habe?|hast|hat|haben|hatten?|werde|wird|werden|
     muss|müssen|darf|dürfen|kann|können|soll|sollen|will|wollen|mag|mögen|möchten?)(?=\s*(?:$|[,;.:]))
 """)
-)
 """A German subordinate clause in which the end of the subject is certain and the last word is an auxiliary verb."""
 
 MARKS = " ,;:-–—("

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from vault_memory.capture.own_words import SessionTurn, ends, last_question
 from vault_memory.capture.requests import asks_to_remember, denies_request, find_refusals, without_forgetting
 from vault_memory.embedding.builtin_embedder import builtin
-from vault_memory.text.word_classes import grammars, joined, lowered
+from vault_memory.text.word_classes import grammars, lowered, pattern_of
 
 TELLING_LENGTH = 1.0
 """The minimum vector length of a content word; function words have shorter vectors."""
@@ -23,8 +23,7 @@ AT_ONCE_CHARS = 12
 RETRACTIONS, RETRACTION_CHARS = 20, 300
 """How many retractions of one message are read, and how many characters on each side of one; longer is not speech."""
 
-RETRACTION = re.compile(
-    joined(r"""
+RETRACTION = pattern_of(r"""
         \b(?:jk|(?:just )?kidding|scrap|(?:delete|erase|remove|drop) (?:that|it|this)|
     forget (?:that|it|about|what|the|everything|my)|after all|ignore (?:that|it|this|what i)|ni caso|strike that|
     cancel that|
@@ -37,7 +36,6 @@ RETRACTION = re.compile(
     olvida|olvídalo|bórralo|borra eso|mejor no|al final no|espera, (?:no|lo)|ya no lo|me equivoqué|esquece|apaga isso|
     deixa (?:pra lá|isso)|pensando bem|me enganei|melhor não|na verdade,? não)\b
 """)
-)
 _DELETING = re.compile(r"(?:delete|erase|remove|drop) |(?:lösche?|efface|supprime|apaga)\b")
 """Retracts only requests to remember: otherwise it is about the work at hand ("delete that")."""
 _INTERRUPTION = re.compile(r"\b(?:wait|hold on|halt|warte|attends|espera|ai não|peraí|argh,? no|oops)\b")

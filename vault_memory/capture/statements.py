@@ -29,9 +29,9 @@ from vault_memory.text.word_classes import (
     Grammar,
     count_words,
     grammar_of,
-    joined,
     language_of,
     lowered,
+    pattern_of,
     words_of,
 )
 
@@ -72,26 +72,21 @@ _NUMBERED = re.compile(r"\b([^\W\d]{3,}) (\d+(?:[.:]\d+)*)\b")
 _DAY = r"\d{1,2}(?:st|nd|rd|th|er|\.)?"
 _DATE = re.compile(rf"\b(?:\d{{4}}-\d\d-\d\d|{_DAY}(?: de| of)? (?:{MONTHS})|(?:{MONTHS}) {_DAY})\b")
 _VALUE = re.compile(rf"{_DATE.pattern}|(?<![\w.])\d+(?:[.:]\d+)*(?!\w)", re.IGNORECASE)
-_ASSENT = re.compile(
-    joined(r"""
+_ASSENT = pattern_of(r"""
     (?:yes|yep|yup|yeah|exactly|right|correct|indeed|ja|jep|genau|richtig|stimmt|oui|exact(?:ement)?|tout à fait|sí|
     exacto|claro|sim|isso|exato)\b
 """)
-)
-_STATE_QUESTION = re.compile(
-    joined(r"""
+_STATE_QUESTION = pattern_of(r"""
     (?:\W|so |then |also |und |et |e |y )*(?:is|are|does|do (?!you want)|has|have|was|were|ist|sind|hat|haben|war|
     est(?:-ce)?|sont|a-t-|es|está|son|tiene|é|são|tem)\b
 """)
-)
 """A question about how things are, not about what to do."""
 _MARKED_END = re.compile(r"[,;:.–—(]\s*$")
 _TASK = re.compile(
     r"(?:\w+[aei]r(?:se|l[oa]s?)?) (?:el|la|los|las|os?|as?)\b|.*\bzu \w+en\W*$|(?:how|what|why|qué|cómo) "
 )
 """The beginning of a task or a question, as the content of a request to remember."""
-_RULE = re.compile(
-    joined(r"""
+_RULE = pattern_of(r"""
     \b(?:ha(?:s|ve) to|needs? to|tienen? que|têm? (?:que|de)|every \w+day|(?:mon|tues|wednes|thurs|fri|satur|
     sun)days|week(?:day|end)s|(?:mon|diens|donners|frei|sams|sonn)tags|mittwochs|(?:les?|los|el|às?|nas?)[ ]
     (?:lundis?|mardis?|mercredis?|jeudis?|vendredis?|samedis?|dimanches?|lunes|martes|miércoles|jueves|viernes|
@@ -101,7 +96,6 @@ _RULE = re.compile(
     , (?:and |et |y |e |und )?(?:not|no|never|nicht|kein\w*|nie|pas|jamais|não|nunca|sin|sem|sans|ohne|without|only|nur|
     seulement|uniquement|solo|sólo|só|apenas|somente)\b
 """)
-)
 """An obligation, a recurring weekday, a name given to something, or a contrast (", not …")."""
 _CURE = re.compile(
     r"\b(?:fix(?:e[sd])?|solve[sd]?|cure[sd]?|came from|behob\w+|gelöst|corrigé|réglé|arregl\w+|solucion\w+|"

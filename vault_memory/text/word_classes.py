@@ -301,6 +301,11 @@ def joined(lines: str) -> str:
     return "".join(map(str.strip, lines.splitlines()))
 
 
+def pattern_of(lines: str) -> re.Pattern[str]:
+    """The regular expression that is written over several lines."""
+    return re.compile(joined(lines))
+
+
 def words_of(text: str) -> list[str]:
     """The words of a text in lower case."""
     return [lowered(word) for word in _WORD.findall(text)]
