@@ -58,7 +58,8 @@ def lasting_part(sentence: str, grammar: Grammar) -> str:
     if STANDING.search(lowered(text)):  # "from now on …" is a rule, not an order
         return "" if exclusions.is_passing(lowered(text)) or exclusions.supposes(lowered(text)) else text
     first = next((at for at, part in enumerate(parts) if not _drops(part, grammar, is_start=True)), len(parts))
-    if any(_supposes(lowered(part), grammar) for part in parts[: first + 1]):
+    opening = [lowered(part) for part in parts[: first + 1]]
+    if any(exclusions.supposes(lower) or grammar.unreal.search(lower) for lower in opening):
         return ""
     if _is_symptom(parts, words_of(text), grammar):
         return ""
@@ -99,11 +100,6 @@ def _drops(clause: str, grammar: Grammar, is_start: bool) -> bool:
     if not words:
         return is_start
     return exclusions.is_idle(lower) or _is_order(clause, words, grammar, is_start)
-
-
-def _supposes(lower: str, grammar: Grammar) -> bool:
-    """Whether a clause makes its sentence a supposition."""
-    return exclusions.supposes(lower) or grammar.unreal.search(lower) is not None
 
 
 def _is_order(clause: str, words: Sequence[str], grammar: Grammar, is_start: bool) -> bool:

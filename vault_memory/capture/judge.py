@@ -375,11 +375,8 @@ class _Judge:
         is_for_all = category in PERSONAL and not (statement.is_request and place.session)  # once it is ticked
         scope = GLOBAL if is_for_all else normal_scope(place.scope or GLOBAL)
         compared = self._comparer.compare(statement.text, kind, about, scope)
-        compared = (
-            compared
-            if statement.is_taken_back or statement.is_secret
-            else self._reconsidered(statement, about, compared)
-        )
+        if not (statement.is_taken_back or statement.is_secret):
+            compared = self._reconsidered(statement, about, compared)
         gating = gating_scalar(statement.text, compared.cosines, [cosine(compared.vector, turn) for turn in turns])
         gap = _days_since(compared.known, place.day)
         evidence = AdmissionInput(statement.cue.certainty, statement.confidence, compared.similarity, gap)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date, datetime
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +26,6 @@ from vault_memory.vault import safe_files
 from vault_memory.vault.vault import Vault
 
 _LINE = re.compile(r"- (?:\[(?P<day>\d{4}-\d\d-\d\d)\] )?(?P<speaker>User|Assistant|Tool): (?P<text>.*)")
-_HEAD = re.compile(r"(title|date|scope): (.*)")
 
 
 class CapturedSession(NamedTuple):
@@ -152,21 +152,17 @@ def _grown(
 
 
 def _read(home: Path, tool: str, key: str, path: str) -> CapturedSession:
-    said, day, messages, length = {"title": "", "scope": ""}, None, [], 0
+    messages, length = [], 0
     with open(home / path, encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            length = transcript.message_number(number)
-            if number <= transcript.HEAD_LINES:
-                head = _HEAD.match(line)
-                if head and head[1] in said:
-                    said[head[1]] = str(json.loads(head[2]))
-                elif head and head[2].strip():
-                    day = date.fromisoformat(head[2].strip())
-            elif found := _LINE.match(line):
+        head = dict(line.rstrip().partition(": ")[::2] for line in islice(lines, transcript.HEAD_LINES))
+        day = date.fromisoformat(head["date"]) if head.get("date") else None
+        for length, line in enumerate(lines, start=1):
+            if found := _LINE.match(line):
                 day = date.fromisoformat(found["day"]) if found["day"] else day
                 text = unquoted(found["text"]).replace(transcript.BREAK, "\n")
                 messages.append(SessionTurn(length, found["speaker"] == "User", text, day))
-    return CapturedSession(path, tool, key, Path(key).stem, said["scope"], said["title"], tuple(messages), length)
+    scope, title = (str(json.loads(head.get(name, '""'))) for name in ("scope", "title"))
+    return CapturedSession(path, tool, key, Path(key).stem, scope, title, tuple(messages), length)
 
 
 # --- daily logs -----------------------------------------------------------------------------------------------------
