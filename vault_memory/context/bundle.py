@@ -281,7 +281,7 @@ class _BundleMaker:
             taken = self._take_from_top("core", pieces, reserved)
             if taken:
                 self._core.append(core[0].path)
-            self._leave_out({"core_lines": _count_lines(pieces[taken:])})
+            self._leave_out("core_lines", _count_lines(pieces[taken:]))
 
     def _take_summaries(self) -> None:
         """Take the week's page, then the month's, without lines already on the sheet: the month repeats the week."""
@@ -293,11 +293,11 @@ class _BundleMaker:
         for page in pages:
             before = {said(text) for text in self._texts} - {()}
             pieces = [piece for piece in page if said(_claim(piece)) not in before]
-            self._leave_out({"over_budget": len(pieces) - self._take_from_top("summaries", pieces, reserved)})
+            self._leave_out("over_budget", len(pieces) - self._take_from_top("summaries", pieces, reserved))
 
     def _not_shown(self, pieces: Sequence[Result]) -> list[Result]:
         left = [piece for piece in pieces if piece.key not in self._options.without]
-        self._leave_out({"shown_before": len(pieces) - len(left)})
+        self._leave_out("shown_before", len(pieces) - len(left))
         return left
 
     def _take_from_top(self, section: str, pieces: Sequence[Result], reserved: int) -> int:
@@ -333,31 +333,29 @@ class _BundleMaker:
             self._take_from_top("project", self._not_shown(page), reserved + room // 2)
         brief = note_pieces.project_brief(self._vault, self._store.view(self._options.scopes), about, self._today)
         summary = self._memory.project_summary(self._options.project)
-        self._take_pieces("project", [summary] if summary else [], reserved)
-        self._take_pieces("project", brief, reserved)
+        self._take_pieces("project", [*filter(None, [summary]), *brief], reserved)
 
     # --- what the notes say about a prompt ---------------------------------------------------------------------------
 
     def _take_passages(self, keep: int) -> None:
         left = self._sheet.left - keep
         if left <= 0:
-            self._leave_out({"over_budget": 1})
+            self._leave_out("over_budget")
             return
         answers = self._answers(max(left, LEAST_RESULT_TOKENS))
         if not all(answer.fresh for answer in answers):  # another root's index
             self._sheet.say_behind()
         if len(answers) == 1:
             self._sheet.say_unknown(answers[0].understood.unknown)
-        omitted: dict[str, int] = {}
-        for name, count in ((name, count) for answer in answers for name, count in answer.omitted.items()):
-            omitted[name] = max(omitted.get(name, 0), count)  # the answers omit mostly the same passages
         results, repeats = interleave(answers)
-        self._leave_out(omitted)
-        self._leave_out({"near_duplicates": repeats})
-        for problem in dict.fromkeys(problem for answer in answers for problem in answer.degraded):
-            what, why = problem  # the rest of the sheet uses some of the budget: say what was left for results
+        for name in dict.fromkeys(name for answer in answers for name in answer.omitted):
+            # The answers omit mostly the same passages.
+            self._leave_out(name, max(answer.omitted.get(name, 0) for answer in answers))
+        self._leave_out("near_duplicates", repeats)
+        for what, why in dict.fromkeys(problem for answer in answers for problem in answer.degraded):
+            # The rest of the sheet uses some of the budget: say what was left for results.
             self._degraded.append((what, f"{why}; {left} are left for it" if what == "budget" else why))
-        self._leave_out({"over_budget": self._add_results(results, keep)})
+        self._leave_out("over_budget", self._add_results(results, keep))
 
     def _answers(self, room: int) -> list[Answer]:
         """What the notes, and other sources if asked for, say about each prompt."""
@@ -384,16 +382,15 @@ class _BundleMaker:
         over = 0
         least: dict[int, float] = {}
         for answer, result in results:
-            if self._is_summed_up(result.path, result.start_line, result.content):
-                self._leave_out({"near_duplicates": 1})
-                continue
             is_weak = result.score < least.get(answer, result.score)
-            if is_weak or not self._sheet.add("passages", result, keep):
+            if self._is_summed_up(result):
+                self._leave_out("near_duplicates")
+            elif is_weak or not self._sheet.add("passages", result, keep):
                 over += 1
                 if result.score > 0:
                     least[answer] = max(least.get(answer, 0.0), FILL_SHARE * result.score)
-                continue
-            self._show(result, result.content)
+            else:
+                self._show(result, result.content)
         return over
 
     # --- recent notes, and the project's -----------------------------------------------------------------------------
@@ -409,9 +406,9 @@ class _BundleMaker:
 
     def _keep_for(self, recent: Sequence[Result]) -> int:
         """How much to reserve for recent notes while passages are taken: a share, but no more than they need."""
-        form, need = self._options.format, prompt_sheet.SECTION_TOKENS
-        for piece in recent:
-            need += prompt_sheet.piece_tokens(form, piece) + prompt_sheet.note_tokens(form, piece)
+        form = self._options.format
+        costs = (prompt_sheet.piece_tokens(form, one) + prompt_sheet.note_tokens(form, one) for one in recent)
+        need = prompt_sheet.SECTION_TOKENS + sum(costs)
         return min(need, int(self._options.budget * RECENT_SHARE), self._sheet.left // 2)
 
     def _take_pieces(self, section: str, pieces: Iterable[Result], keep: int = 0) -> None:
@@ -420,23 +417,22 @@ class _BundleMaker:
         for piece in pieces:
             words = said(piece.content)
             if piece.key in self._options.without:
-                self._leave_out({"shown_before": 1})
-            elif words in before or self._is_summed_up(piece.path, piece.start_line, piece.content):
-                self._leave_out({"near_duplicates": 1})
+                self._leave_out("shown_before")
+            elif words in before or self._is_summed_up(piece):
+                self._leave_out("near_duplicates")
             elif not self._sheet.add(section, piece, keep):
-                self._leave_out({"over_budget": 1})
+                self._leave_out("over_budget")
             else:
                 before.add(words)
                 self._show(piece, piece.content)
 
-    def _is_summed_up(self, path: str, line: int, text: str) -> bool:
+    def _is_summed_up(self, piece: Result) -> bool:
         """Whether a generated page's line on the sheet cites this one."""
-        return any(cites(told, path, line, text) for told in self._summed_up)
+        return any(cites(told, piece.path, piece.start_line, piece.content) for told in self._summed_up)
 
-    def _leave_out(self, counts: Mapping[str, int]) -> None:
-        for name, count in counts.items():
-            if count:
-                self._omitted[name] = self._omitted.get(name, 0) + count
+    def _leave_out(self, why: str, count: int = 1) -> None:
+        if count:
+            self._omitted[why] = self._omitted.get(why, 0) + count
 
 
 def _claim(piece: Result) -> str:

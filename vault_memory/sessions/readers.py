@@ -179,12 +179,6 @@ class JsonlFile:
     stamp: str
     parse: Parse
 
-    def resume(self, mark: str) -> int:
-        """The offset at which the reading with this mark ended, 0 if the file is a different one; raises OSError."""
-        number = mark.partition(" ")[0]
-        end = int(number) if number.isdigit() else 0
-        return end if self.mark(end) == mark else 0
-
     def mark(self, end: int) -> str:
         """The offset at which a reading ended, and a hash of the file's first bytes and of those just before it."""
         with open(self.file, "rb") as handle:
@@ -290,12 +284,6 @@ class DatabaseSession:
     def stamp(self) -> str:
         return self._digest(len(self.listed), self.title)
 
-    def resume(self, mark: str) -> int:
-        """How many messages the reading with this mark covered; 0 if they have changed since."""
-        number = mark.partition(" ")[0]
-        count = int(number) if number.isdigit() else 0
-        return count if count <= len(self.listed) and self.mark(count) == mark else 0
-
     def mark(self, end: int) -> str:
         """How many messages a reading covered, and a hash of them."""
         return f"{end} {self._digest(end)}"
@@ -346,6 +334,13 @@ def _is_being_written(data: bytes) -> bool:
 
 
 Transcript = JsonlFile | DatabaseSession
+
+
+def resume(transcript: Transcript, mark: str) -> int:
+    """The `end` of the reading with this mark; 0 if what it covered has changed since. Raises OSError."""
+    number = mark.partition(" ")[0]
+    end = int(number) if number.isdigit() else 0
+    return end if transcript.mark(end) == mark else 0
 
 
 def _list_sessions(root: Path) -> list[DatabaseSession]:

@@ -99,44 +99,12 @@ def sync_transcripts(
 
 def count_behind(config: Config, environ: Mapping[str, str]) -> int:
     """How many transcripts have changed since they were read, without reading any."""
-    home, found = ledger.folder(environ), 0
+    found = 0
     for tool in config.sessions_tools:
         with contextlib.suppress(OSError):
-            sources = readers.list_transcripts(tool, readers.tool_folder(tool, config, environ))
-            found += _count_behind(sources, ledger.load(ledger.state_file(home, tool)), home, tool)
+            sync = _ToolSync(tool, config, environ, SyncReport())
+            found += sync.count_behind(readers.list_transcripts(tool, readers.tool_folder(tool, config, environ)))
     return found
-
-
-def _count_behind(sources: Sequence[Transcript], known: Mapping[str, TranscriptState], home: Path, tool: str) -> int:
-    """How many transcripts differ from what was last read."""
-    count = 0
-    for source in sources:
-        with contextlib.suppress(OSError):
-            count += not _is_read(source, known.get(source.key, TranscriptState()), home, tool)
-    return count
-
-
-def _is_read(source: Transcript, before: TranscriptState, home: Path, tool: str) -> bool:
-    return before.stamp == _stamp(source, home, tool) and _is_whole(before, home)
-
-
-def _stamp(source: Transcript, home: Path, tool: str) -> str:
-    """A stamp that changes whenever the transcript or the summaries kept by hooks do."""
-    with contextlib.suppress(OSError):
-        return f"{source.stamp} {os.stat(ledger.summaries_file(home, tool, _session_id(source))).st_size}"
-    return source.stamp
-
-
-def _session_id(source: Transcript) -> str:
-    """The tool's own id of a session."""
-    return source.key.rpartition("/")[2].removesuffix(".jsonl")
-
-
-def _is_whole(before: TranscriptState, home: Path) -> bool:
-    """Whether the derived file is still as long as when it was written: anybody may delete or truncate it."""
-    with contextlib.suppress(OSError):
-        return not before.messages or os.stat(home / before.path).st_size >= before.size
-    return False
 
 
 class _ToolSync:
@@ -150,6 +118,30 @@ class _ToolSync:
         self._names = {each.path for each in self._known.values()}
         self._scopes: dict[str, str] = {}
         self._saved, self._saved_at = dict(self._known), time.monotonic()
+
+    def count_behind(self, sources: Sequence[Transcript]) -> int:
+        """How many transcripts differ from what was last read."""
+        count = 0
+        for source in sources:
+            with contextlib.suppress(OSError):
+                count += not self._is_read(source, self._known.get(source.key, TranscriptState()))
+        return count
+
+    def _is_read(self, source: Transcript, before: TranscriptState) -> bool:
+        return before.stamp == self._stamp(source) and self._is_whole(before)
+
+    def _stamp(self, source: Transcript) -> str:
+        """A stamp that changes whenever the transcript or the summaries kept by hooks do."""
+        with contextlib.suppress(OSError):
+            summaries = ledger.summaries_file(self._home, self._tool, Path(source.key).stem)
+            return f"{source.stamp} {os.stat(summaries).st_size}"
+        return source.stamp
+
+    def _is_whole(self, before: TranscriptState) -> bool:
+        """Whether the derived file is still as long as when it was written: anybody may delete or truncate it."""
+        with contextlib.suppress(OSError):
+            return not before.messages or os.stat(self._home / before.path).st_size >= before.size
+        return False
 
     def run(self, progress: Progress | None, deadline: float) -> None:
         """Sync what is new, until `deadline`."""
@@ -177,7 +169,7 @@ class _ToolSync:
         try:
             for done, source in enumerate(sources):
                 if time.monotonic() > deadline:
-                    self._report.pending += _count_behind(sources[done:], self._known, self._home, self._tool)
+                    self._report.pending += self.count_behind(sources[done:])
                     break
                 self._sync_one(source, deadline)
                 if time.monotonic() - self._saved_at > SAVE_SECONDS:
@@ -215,10 +207,10 @@ class _ToolSync:
     def _sync_one(self, source: Transcript, deadline: float) -> None:
         before = self._known.get(source.key, TranscriptState())
         try:
-            if _is_read(source, before, self._home, self._tool):
+            if self._is_read(source, before):
                 self._known[source.key] = before._replace(is_gone=False)
                 return
-            start = source.resume(before.mark) if before.messages and _is_whole(before, self._home) else 0
+            start = readers.resume(source, before.mark) if before.messages and self._is_whole(before) else 0
             if before.messages and not start:
                 deadline = float("inf")  # a rewrite cut short would drop messages that are already known
             self._known[source.key] = self._write(source, before, start, deadline)
@@ -227,9 +219,9 @@ class _ToolSync:
 
     def _write(self, source: Transcript, before: TranscriptState, start: int, deadline: float) -> TranscriptState:
         """Add a transcript's messages from `start` on, until `deadline`; without new ones the file is not touched."""
-        path = before.path or self._free_name(_session_id(source))
-        stamp = _stamp(source, self._home, self._tool)
-        summaries = ledger.read_summaries(self._home, self._tool, _session_id(source))
+        path = before.path or self._free_name(Path(source.key).stem)
+        stamp = self._stamp(source)
+        summaries = ledger.read_summaries(self._home, self._tool, Path(source.key).stem)
         text, report = _SessionText(before if start else TranscriptState(path=path), start, summaries), self._report
         for record in source.records(start):
             if time.monotonic() > deadline:
