@@ -131,9 +131,7 @@ def open_proposals(index: IndexFile) -> list[OpenProposal]:
     return sorted(found, key=lambda one: (one.state == "held", -one.score))
 
 
-def forget_everywhere(
-    index: IndexFile, planned: Removal, forget: Callable[[Removal], ForgetResult]
-) -> ForgetResult:  # fmt: skip
+def forget_everywhere(index: IndexFile, planned: Removal, forget: Callable[[Removal], ForgetResult]) -> ForgetResult:
     """Forget a fact and remove its words from the journal, the day's list of sessions and the page of proposals.
 
     The journal comes first: if this is killed halfway, either the fact is still there and can be forgotten again, or
@@ -236,12 +234,19 @@ class _Run:
         return self.report
 
     def forget_words(self, removed: Removal) -> list[OpenProposal]:
-        """Blank the words of this fact in the journal; returns the proposals it had of it."""
-        names = self._captured_as(removed.narrative)
-        known = [self._states[name] for name in names]
+        """Blank the words of this fact in the journal; returns the proposals it had of it.
+
+        They are found by its words, or, if these were changed, by its citation.
+        """
+        text = without_citation(removed.narrative)
+        words, source = text.split(), removed.narrative.removeprefix(text).removeprefix(" — ")
+        proposals = [one for one in self._states.values() if one.text]
+        same = [one for one in proposals if one.statement.split() == words]
+        near = [one for one in proposals if one.source == source]
+        known = same or sorted(near, key=lambda one: -len({*words} & {*one.statement.split()}))[:1]
         self._note("declined", [one for one in known if one.state in WAITING])
-        if names:
-            journal.blank_captured(self._vault.root, names, self._asked.now)
+        if known:
+            journal.blank_captured(self._vault.root, [one.name for one in known], self._asked.now)
         return known
 
     def forget_copies(self, removed: Removal, known: Sequence[OpenProposal]) -> list[str]:
@@ -262,16 +267,6 @@ class _Run:
         if journal.other_devices_hold(self._vault.root, [one.name for one in known]):
             told.append("The journals of other devices lose its words at their next capture.")
         return told
-
-    def _captured_as(self, narrative: str) -> list[str]:
-        """The names of the proposals behind a fact: by its words, or, if these were changed, by its citation."""
-        text = without_citation(narrative)
-        words, source = text.split(), narrative.removeprefix(text).removeprefix(" — ")
-        known = {name: one for name, one in self._states.items() if one.text}
-        same = [name for name, one in known.items() if one.statement.split() == words]
-        near = [name for name, one in known.items() if one.source == source]
-        shared = {name: len(set(words) & set(known[name].statement.split())) for name in near}
-        return same or sorted(near, key=lambda name: -shared[name])[:1]
 
     # --- answers -------------------------------------------------------------------------------------------------
 

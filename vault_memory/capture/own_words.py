@@ -139,9 +139,8 @@ def _without_quotations(text: str) -> str:
 def _without_blocks(text: str) -> str:
     """A message without code, and without anything between a tag and the next one that closes it."""
     blocks: list[tuple[int, int]] = []
-    nearest = dict.fromkeys(
-        ("```", "~~~", "---"), len(text)
-    )  # by name, the end of the next mark that closes such a block
+    # By name, the end of the next mark that closes such a block.
+    nearest = dict.fromkeys(("```", "~~~", "---"), len(text))
     for mark in reversed(list(_MARK.finditer(text))):
         name = (mark["tag"] or mark[0]).lower()
         if not mark["slash"] and name in nearest:

@@ -155,8 +155,8 @@ class Setting(NamedTuple):
 
     sets_task: bool = False
     """Whether its message sets the task: it is the user's first, or a long one."""
-    is_reply: bool = False
-    """Whether its message answers a question of the agent."""
+    question: str = ""
+    """The agent's question that its message answers; "" for none."""
 
 
 class Spoken(NamedTuple):
@@ -188,7 +188,7 @@ def find_statements(messages: Sequence[SessionTurn], languages: tuple[str, ...])
             if agreed := _agreed(said, question, earlier, spoken):
                 found.append(agreed)
             else:
-                found += _of_message(said, question, Setting(sets_task, is_reply=bool(question)), spoken)
+                found += _of_message(said, Setting(sets_task, question), spoken)
             question, earlier = "", said
         else:
             question = last_question(said.text)
@@ -211,10 +211,10 @@ def is_statable(sentence: str) -> bool:
     return grammar is not None and lasting_part(sentence, grammar) != ""
 
 
-def _of_message(said: SessionTurn, question: str, setting: Setting, spoken: Spoken) -> Iterator[Statement]:
-    """The statements in one message of the user; `question` is the agent's question it answers, or ""."""
+def _of_message(said: SessionTurn, setting: Setting, spoken: Spoken) -> Iterator[Statement]:
+    """The statements in one message of the user."""
     before: list[str] = []
-    is_announced, context = False, f"{question} {said.text}"
+    is_announced, context = False, f"{setting.question} {said.text}"
     for place, line in enumerate(split_sentences(said.text)):
         sentence, is_bullet = _BULLET.sub("", line), _BULLET.match(line) is not None
         text, points_back = find_request(sentence)
@@ -228,7 +228,7 @@ def _of_message(said: SessionTurn, question: str, setting: Setting, spoken: Spok
             meant = next((one for one in reversed(before) if not spoken.is_past(one)), before[-1])
             statement = read_request(meant, said.number, meant, spoken, context)
         elif not points_back and not exclusions.is_secret(sentence, context):
-            statement = _assent(sentence, question if place == 0 else "", said.number)
+            statement = _assent(sentence, setting.question if place == 0 else "", said.number)
             statement = statement or _read(sentence, said.number, setting, spoken)
         before += [sentence] if count_words(sentence) >= MIN_WORDS else []
         if statement:
@@ -238,7 +238,7 @@ def _of_message(said: SessionTurn, question: str, setting: Setting, spoken: Spok
 def _read(sentence: str, message: int, setting: Setting, spoken: Spoken) -> Statement | None:
     """The statement that a sentence makes by its form, or None."""
     grammar = spoken.grammar(sentence) if len(sentence) <= MAX_CHARS else None
-    if grammar is None or exclusions.is_ironic(lowered(sentence), is_reply=setting.is_reply):
+    if grammar is None or exclusions.is_ironic(lowered(sentence), is_reply=bool(setting.question)):
         return None
     text = lasting_part(sentence, grammar)
     text = _announced(sentence, grammar) or (text if text and is_lasting_fact(text, grammar, setting) else "")
@@ -322,7 +322,7 @@ def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
     if not is_told and _is_rule(text, words, grammar, setting):
         return True
     marks = sum(grammar.has(name, words) for name in ("always", "every", "ours", "reasons", "denying"))
-    marks += _has_name(text) + any(map(str.isdigit, text)) + setting.is_reply
+    marks += _has_name(text) + any(map(str.isdigit, text)) + bool(setting.question)
     length = 2 * math.log2(len(words) / USUAL_WORDS)
     score = length + min(marks + len(parts) - 1, 4) / 2 - 3 * setting.sets_task - is_told
     return marks > 0 and score >= LEAST_SCORE
