@@ -363,8 +363,7 @@ def test_all_lines_deleted() -> None:
     assert [line for line in hand.text if line] == ["Only this."]
 
 
-# --- lines that tell several facts -----------------------------------------------------------------------------------
-
+# --- properties ------------------------------------------------------------------------------------------------------
 
 WORDS = st.sampled_from(
     ["mine", "- a thought", "  - nested", "* starred", "> said", "## Own", "", "1. one", "| a | b |"]
@@ -389,8 +388,6 @@ def made(lines: list[str], edits: Sequence[tuple[str, int, str]], mark: str) -> 
                 lines.insert((at * 7) % (len(lines) + 1), line)
                 lines.insert(place, line) if what == "copy" else None
 
-
-# --- properties ------------------------------------------------------------------------------------------------------
 
 NUMBERS = st.lists(st.integers(1, 12), unique=True, max_size=8)
 OURS = st.builds(

@@ -104,21 +104,15 @@ def test_an_edited_block_whose_last_text_is_not_known_is_left_alone() -> None:
     [None, b"# P\n", b"# P", b"", b"# P\r\nmine\r\n", b"\xef\xbb\xbf# P\r\n", b"a\rb\r", "a\x0cb\u2028c\n".encode()],
 )
 def test_patch_makes_of_a_page_what_the_run_would(tmp_path: Path, present: bytes | None, path: str) -> None:
+    if not shutil.which("patch"):
+        pytest.skip("there is no patch here")
     made = first(draft(fact(1), Line(""), fact(2), path=path), present)
     if present is not None:
         put(tmp_path, path, present)
-    assert patched(tmp_path, made.diff()) == ""
+    given, patch = f"{made.diff()}\n".encode(), ["patch", "-p1", "--quiet", "--fuzz=0"]
+    ended = subprocess.run(patch, cwd=tmp_path, input=given, capture_output=True, check=False)
+    assert (ended.stdout, ended.stderr) == (b"", b"")
     assert (tmp_path / path).read_bytes() == made.after
-
-
-def patched(root: Path, diff: str) -> str:
-    """Apply a diff; returns what `patch` complains of."""
-    if not shutil.which("patch"):
-        pytest.skip("there is no patch here")
-    ended = subprocess.run(
-        ["patch", "-p1", "--quiet", "--fuzz=0"], cwd=root, input=f"{diff}\n".encode(), capture_output=True, check=False
-    )
-    return (ended.stdout + ended.stderr).decode()
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------

@@ -249,21 +249,14 @@ def test_a_tick_that_was_undone_and_taken_back_leaves_the_proposal_open(root: Pa
 # --- a core that cannot be read --------------------------------------------------------------------------------------
 
 
-def unreadable(root: Path, how: str) -> None:
-    core_file = root / "memory.md"
-    if how == "folder":
-        core_file.mkdir()
-    elif how == "link":
-        outside = root.parent / "outside.md"
-        outside.write_text("- Secret.\n")
-        core_file.symlink_to(outside)
-    else:
-        put(root, "memory.md", b"- caf\xe9\n")
-
-
 @pytest.mark.parametrize(("how", "code"), [("folder", 1), ("link", 6), ("latin", 5)])
 def test_a_core_that_cannot_be_read_stops_nothing_else(root: Path, how: str, code: int) -> None:
-    unreadable(root, how)
+    if how == "folder":
+        (root / "memory.md").mkdir()
+    elif how == "link":
+        (root / "memory.md").symlink_to(put(root.parent, "outside.md", "- Secret.\n"))
+    else:
+        put(root, "memory.md", b"- caf\xe9\n")
     for _ in range(2):
         done = reflected(root)
         assert [(one.path, one.exit_code) for one in done.skipped] == [("memory.md", code)]
@@ -339,14 +332,9 @@ def removals(root: Path) -> dict[str, str]:
     return {line.split('"')[1]: line.partition(" because ")[2] for line in lines}
 
 
-def own_words(root: Path, quote: str, own: str) -> None:
-    line = asked(root)[quote]
-    rewrite(root, PAGE, line, re.sub(r'add: ".*?" because', f'add: "{own}" because', line))
-
-
 def test_a_line_put_there_for_a_fact_that_was_forgotten_is_to_go(root: Path) -> None:
     reflected(root)
-    own_words(root, NUTS, "No hazelnuts for Odd")
+    rewrite(root, PAGE, '"[[Odd]]: Is allergic to hazelnuts"', '"No hazelnuts for Odd"')
     mark(root, "x", "No hazelnuts for Odd")
     mark(root, "x", LETTERS)
     reflected(root)

@@ -89,6 +89,3 @@ def test_what_a_note_says_moves_no_cursor() -> None:
     assert "\x1b" not in "\n".join(
         told(page, moves=(move(0.5, 0.6, "why\x1b[2J", "a\x1b[2J"), move(0.5, None, "\x07")))
     )
-
-
-# --- from a vault ----------------------------------------------------------------------------------------------------

@@ -120,10 +120,12 @@ BROKEN = "\n<!-- memory:begin facts -->\n"
 
 
 def test_a_conflict_ends_with_one_where_other_pages_were_written_and_with_five_where_none_was(root: Path) -> None:
-    put(root, NORA, (root / NORA).read_text() + BROKEN)
+    before = put(root, NORA, (root / NORA).read_text() + BROKEN).read_bytes()
     assert reflect(root, code=5)["pages"] == []
     put(root, "memory/2025-12-05.md", "## Retain\n- W @Odd: Bought a kite in Lund.\n")
-    assert reflect(root, code=1)["pages"]
+    done = reflect(root, code=1)
+    assert (actions(done)[ODD], [one["path"] for one in done["skipped"]]) == ("updated", [NORA])
+    assert (root / NORA).read_bytes() == before
 
 
 def test_with_force_all_is_put_back_but_what_was_changed_since(root: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reflecting import journal_lines
 from sample import call
 from vaults import command, fill, memory, obeying_permissions, opened, put, run, run_killer, snapshot
 
@@ -295,24 +296,16 @@ def test_a_command_given_twice_does_not_take_the_next_line(root: Path) -> None:
     assert call("--vault", str(root), "forget", f"{NOTE}#L5", "--yes").code == 0, "it says what it said there"
 
 
-def test_what_was_undone_is_forgotten_anew(root: Path) -> None:
-    assert call("--vault", str(root), "forget", f"{NOTE}#L4", "--yes").code == 0
-    (done,) = UndoHistory(root).runs("forget")
-    assert call("--vault", str(root), "reflect", "--undo", done.name).code == 0
-    assert call("--vault", str(root), "forget", f"{NOTE}#L4", "--yes").code == 0
-
-
-def test_the_undo_of_what_an_older_release_forgot_restores_it_too(root: Path) -> None:
+@pytest.mark.parametrize("is_of_an_older_release", [False, True])
+def test_what_was_undone_is_no_more_forgotten_and_may_be_anew(root: Path, is_of_an_older_release: bool) -> None:
     assert call("--vault", str(root), "forget", f"{NOTE}#L4", "--yes").code == 0
     (done,) = UndoHistory(root).runs("forget")
     log = root / done.place / "run.jsonl"
-    log.write_text("".join(line for line in log.read_text().splitlines(keepends=True) if '"forgot"' not in line))
+    if is_of_an_older_release:
+        log.write_text("".join(line for line in log.read_text().splitlines(keepends=True) if '"forgot"' not in line))
     assert call("--vault", str(root), "reflect", "--undo", done.name).code == 0
-    events = [
-        json.loads(line)["event"]
-        for line in "".join(file.read_text() for file in (root / ".memory/journal").glob("*.jsonl")).splitlines()
-    ]
-    assert events == ["tombstone", "restored"]
+    assert [line["event"] for line in journal_lines(root)] == ["tombstone", "restored"]
+    assert call("--vault", str(root), "forget", f"{NOTE}#L4", "--yes").code == 0
 
 
 # --- somebody else at the same note ----------------------------------------------------------------------------------

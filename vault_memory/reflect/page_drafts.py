@@ -182,8 +182,7 @@ class PageJobs:
                 continue
             opinions = self._opinions_about.get(slug, [])[:OPINIONS_ON_A_PAGE]
             entries = [line for one in opinions for line in opinion_page.entry(one, self.context, is_short=True)]
-            told = {fact.key for opinion in opinions for fact in opinion.statements}
-            told |= {key for line in entries for key in line.keys}
+            told = {fact.key for opinion in opinions for fact in opinion.statements}.union(*(e.keys for e in entries))
             rest = [fact for fact in about if fact.key not in told]
             newer = self._newer(rest)
             months = {period_of(day, "month").name for fact in rest if (day := fact.when)} & self._made

@@ -52,15 +52,14 @@ def summary(
     body = Body(period, inside, context, limit(period, inside, context))
     opening = Line(_opening(body))
     pages = [context.cite.link(context.layout.summary(name)) for name in finer(period) if name in context.summaries]
+    finer_pages = f"{_FINER[period.kind]}: {' '.join(pages)}" if pages else ""
     links = FOLDED_LINKS - bool(pages) if body.with_headings else 0
 
     def lines(taken: Sequence[Fact]) -> list[Line]:
         """All lines of a page with these facts."""
-        closing = [folded(inside, taken, links, lambda fact: context.cite.link(fact.path))]
-        if pages:
-            closing.append(f"{_FINER[period.kind]}: {' '.join(pages)}")
-        closing = [line for line in closing if line]
-        return [opening, *paragraph, *body.lines(taken), *([Line(""), *map(Line, closing)] if closing else [])]
+        rest = folded(inside, taken, links, lambda fact: context.cite.link(fact.path))
+        closing = [Line(text) for text in (rest, finer_pages) if text]
+        return [opening, *paragraph, *body.lines(taken), *([Line(""), *closing] if closing else [])]
 
     # Omit a fact if its successor was written by the end of the period but is dated outside it. A successor within the
     # period is selected before it (choose_facts.py); one written later does not change how the period was.
