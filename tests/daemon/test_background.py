@@ -3,10 +3,11 @@
 import contextlib
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pytest
@@ -125,17 +126,6 @@ def test_a_reflect_that_fails_is_told_in_the_log(tmp_path: Path, caplog: pytest.
     assert "reflect failed" in caplog.text and "Another process" in caplog.text
 
 
-class Counted:
-    """Counts its runs, and does what it is told in each."""
-
-    def __init__(self, then: Callable[[], object] = lambda: None) -> None:
-        self.times, self._then = 0, then
-
-    def __call__(self) -> None:
-        self.times += 1
-        self._then()
-
-
 AT = time(3, 30)
 
 
@@ -148,28 +138,28 @@ def kept(tmp_path: Path) -> RunLog:
     return RunLog(tmp_path / "vault", {"XDG_DATA_HOME": str(tmp_path / "data")})
 
 
-def at_each(kept: RunLog, counted: Counted, *moments: str, at: time = AT, zone: tzinfo = UTC) -> list[int]:
+def at_each(kept: RunLog, job: Mock, *moments: str, at: time = AT, zone: tzinfo = UTC) -> list[int]:
     """Look at each moment, as if each time after a start, and say how often it has run by then."""
     counts = []
     for text in moments:
-        Nightly(kept, counted, zone).run_if_due(at, utc(text))
-        counts.append(counted.times)
+        Nightly(kept, job, zone).run_if_due(at, utc(text))
+        counts.append(job.call_count)
     return counts
 
 
 def test_the_first_time_ever_it_waits_for_the_next_day_and_a_missed_one_is_caught_up_once(kept: RunLog) -> None:
-    counted = Counted()
-    assert at_each(kept, counted, "2025-11-10T09:00", "2025-11-10T23:00") == [0, 0]
-    assert at_each(kept, counted, "2025-11-11T03:29", "2025-11-11T03:30", "2025-11-11T03:31") == [0, 1, 1]
-    assert at_each(kept, counted, "2025-11-20T12:00", "2025-11-20T12:01", "2025-11-21T03:30") == [2, 2, 3]
+    job = Mock()
+    assert at_each(kept, job, "2025-11-10T09:00", "2025-11-10T23:00") == [0, 0]
+    assert at_each(kept, job, "2025-11-11T03:29", "2025-11-11T03:30", "2025-11-11T03:31") == [0, 1, 1]
+    assert at_each(kept, job, "2025-11-20T12:00", "2025-11-20T12:01", "2025-11-21T03:30") == [2, 2, 3]
     assert kept.last(NightlyRun) == NightlyRun("03:30", date(2025, 11, 21), utc("2025-11-21T03:30"), True)
 
 
 def test_another_time_waits_for_its_day_and_a_clock_that_was_in_2040_stops_nothing(kept: RunLog) -> None:
-    counted = Counted()
-    assert at_each(kept, counted, "2025-11-10T12:00", "2025-11-10T22:00", at=time(22)) == [0, 1]
-    assert at_each(kept, counted, "2025-11-11T12:00", "2025-11-12T03:30") == [1, 2]
-    assert at_each(kept, counted, "2040-01-01T04:00", "2025-11-13T12:00", "2025-11-14T03:30") == [3, 3, 4]
+    job = Mock()
+    assert at_each(kept, job, "2025-11-10T12:00", "2025-11-10T22:00", at=time(22)) == [0, 1]
+    assert at_each(kept, job, "2025-11-11T12:00", "2025-11-12T03:30") == [1, 2]
+    assert at_each(kept, job, "2040-01-01T04:00", "2025-11-13T12:00", "2025-11-14T03:30") == [3, 3, 4]
 
 
 @pytest.mark.parametrize(
@@ -190,28 +180,22 @@ def test_summer_time_neither_skips_nor_doubles_a_day(
         local = ZoneInfo(zone)
     except ZoneInfoNotFoundError:
         pytest.skip("this system has no time zone data")
-    assert at_each(kept, Counted(), *moments, at=at, zone=local) == ran
+    assert at_each(kept, Mock(), *moments, at=at, zone=local) == ran
 
 
 @pytest.mark.parametrize(("saved", "ran"), [(0, 0), (59, 0), (60, 1), (3600, 1), (-30, 0), (-86400, 1)])
 def test_who_has_just_saved_is_left_in_peace(kept: RunLog, saved: int, ran: int) -> None:
-    counted, now = Counted(), utc("2025-11-11T04:00")
-    at_each(kept, counted, "2025-11-10T12:00")
-    Nightly(kept, counted, UTC).run_if_due(AT, now, now - timedelta(seconds=saved))
-    assert counted.times == ran
+    job, now = Mock(), utc("2025-11-11T04:00")
+    at_each(kept, job, "2025-11-10T12:00")
+    Nightly(kept, job, UTC).run_if_due(AT, now, now - timedelta(seconds=saved))
+    assert job.call_count == ran
 
 
 def test_what_fails_waits_for_the_next_day_and_what_killed_the_process_is_caught_up(kept: RunLog) -> None:
-    def fail() -> None:
-        raise OSError("no")
-
-    def die() -> None:
-        raise SystemExit
-
-    at_each(kept, Counted(), "2025-11-10T12:00")
+    at_each(kept, Mock(), "2025-11-10T12:00")
     with pytest.raises(SystemExit):
-        at_each(kept, Counted(die), "2025-11-11T12:00")
+        at_each(kept, Mock(side_effect=SystemExit), "2025-11-11T12:00")
     with pytest.raises(OSError, match="no"):
-        at_each(kept, Counted(fail), "2025-11-11T12:00")
+        at_each(kept, Mock(side_effect=OSError("no")), "2025-11-11T12:00")
     assert kept.last(NightlyRun) == NightlyRun("03:30", date(2025, 11, 11), utc("2025-11-11T12:00"), False)
-    assert at_each(kept, Counted(), "2025-11-11T12:01", "2025-11-12T03:30") == [0, 1]
+    assert at_each(kept, Mock(), "2025-11-11T12:01", "2025-11-12T03:30") == [0, 1]

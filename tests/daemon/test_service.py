@@ -13,7 +13,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -197,7 +196,7 @@ class ServiceUser:
         for name, script in (("systemctl", SYSTEMCTL), ("launchctl", LAUNCHCTL)):
             (self.bin / name).write_text(script, "utf-8")
             (self.bin / name).chmod(0o755)
-        self.name = made_name(self.vault)
+        self.name = ServiceTarget(self.vault, PROGRAM).name
 
     def run(self, *arguments: str, kind: str = "systemd") -> Said:
         return call("--vault", str(self.vault), "service", *arguments, "--kind", kind)
@@ -216,10 +215,6 @@ class ServiceUser:
 
     def units(self) -> Path:
         return self.home / ".config/systemd/user"
-
-
-def made_name(vault: Path) -> str:
-    return replace(made("/"), vault=vault).name
 
 
 @pytest.fixture

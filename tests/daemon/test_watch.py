@@ -360,8 +360,6 @@ def test_a_mark_made_before_a_save_proves_nothing_of_it(tmp_path: Path) -> None:
 
 
 def test_another_process_that_writes_is_waited_for(kept: WatchedVault) -> None:
-    from vault_memory.vault import locations
-
     with locations.writer_lock(kept.memory.index_file.path, 0):
         (kept.root / "a.md").write_text("heron")
         kept.until(lambda: kept.changes.count == 1)

@@ -44,7 +44,7 @@ def test_the_setting_goes_in_and_comes_back_byte_for_byte(home: Home, before: by
     if is_edited and before:
         file.write_bytes(file.read_bytes() + b"\n")
     told = home.run(*UNINSTALL)
-    assert f"Claude Code no longer uses the vault {home.vault}." in told.stderr
+    assert f"Claude Code no longer uses the vault {home.vault}." in told.err
     assert home.files() == files | ({str(file): before + b"\n" * is_edited} if before else {})
 
 
@@ -52,7 +52,7 @@ def test_another_vault_takes_the_place_and_the_first_text_comes_back(home: Home)
     file = home.put(LOCAL, b'{"autoMemoryDirectory": "/mine"}')
     home.done(*INSTALL)
     other = fill(home.folder / "other", {"b.md": "# B\n"})
-    assert f"now uses {other} instead of the vault {home.vault}." in home.run(*INSTALL, vault=other).stderr
+    assert f"now uses {other} instead of the vault {home.vault}." in home.run(*INSTALL, vault=other).err
     assert json.loads(file.read_bytes())["autoMemoryDirectory"] == str(other / "agents/claude-code/project")
     home.done(*UNINSTALL)
     assert file.read_bytes() == b'{"autoMemoryDirectory": "/mine"}'
@@ -62,7 +62,7 @@ def test_without_the_option_a_setting_of_the_user_is_left_alone(home: Home) -> N
     home.put(LOCAL, b'{"autoMemoryDirectory": "/mine"}')
     home.done("install", "claude-code", "--scope", "project")
     ended = home.run(*UNINSTALL)
-    assert ended.returncode == 0 and "autoMemoryDirectory" not in ended.stderr
+    assert ended.code == 0 and "autoMemoryDirectory" not in ended.err
     assert (home.folder / LOCAL).read_bytes() == b'{"autoMemoryDirectory": "/mine"}'
 
 
@@ -74,20 +74,20 @@ def test_without_the_option_a_setting_of_the_user_is_left_alone(home: Home) -> N
 def test_it_is_for_a_project_of_claude_code_alone(home: Home, words: tuple[str, ...], advice: str) -> None:
     before = home.files()
     ended = home.run(*words)
-    assert (ended.returncode, advice in ended.stderr, home.files()) == (2, True, before)
+    assert (ended.code, advice in ended.err, home.files()) == (2, True, before)
 
 
 def test_a_folder_that_is_no_project_is_refused(home: Home) -> None:
     (home.project / ".git").rmdir()
     ended = home.run(*INSTALL)
-    assert (ended.returncode, "`[projects]`" in ended.stderr) == (2, True)
+    assert (ended.code, "`[projects]`" in ended.err) == (2, True)
 
 
 def test_no_link_leads_the_notes_out_of_the_vault(home: Home) -> None:
     (home.folder / "elsewhere").mkdir()
     (home.vault / "agents").symlink_to("../elsewhere")
     ended = home.run(*INSTALL)
-    assert (ended.returncode, "leads out of the vault by a link" in ended.stderr) == (6, True)
+    assert (ended.code, "leads out of the vault by a link" in ended.err) == (6, True)
     assert not (home.folder / LOCAL).exists() and not any((home.folder / "elsewhere").iterdir())
 
 
@@ -168,12 +168,12 @@ def test_what_the_user_closed_stays_closed(folders: tuple[tuple[str, str], ...],
 
 def test_off_a_terminal_the_option_alone_decides(home: Home) -> None:
     config = home.put(".config/vault-memory/config.toml", b"# mine\n[recall]\nk = 3\n")
-    assert "30 days" not in home.run("install", "claude-code").stderr
+    assert "30 days" not in home.run("install", "claude-code").err
     assert config.read_bytes() == b"# mine\n[recall]\nk = 3\n"
     shown = home.done("install", "claude-code", "--sessions", "--dry-run")
     assert '+tools = ["claude-code"]' in shown and config.read_bytes() == b"# mine\n[recall]\nk = 3\n"
     ended = home.run("install", "claude-code", "--sessions")
-    assert ended.returncode == 0 and "deletes the transcripts of its sessions after 30 days" in ended.stderr
+    assert ended.code == 0 and "deletes the transcripts of its sessions after 30 days" in ended.err
     vault = json.dumps(str(home.vault), ensure_ascii=False).encode()  # into which they are captured, and no other
     wanted = b'# mine\n[recall]\nk = 3\n\n[sessions]\ntools = ["claude-code"]\n\n[capture]\nvault = ' + vault + b"\n"
     assert config.read_bytes() == wanted
@@ -185,7 +185,7 @@ def test_off_a_terminal_the_option_alone_decides(home: Home) -> None:
 
 def test_an_agent_without_transcripts_has_no_sessions_to_keep(home: Home) -> None:
     ended = home.run("install", "cursor", "--sessions")
-    assert (ended.returncode, "Leave out --sessions." in ended.stderr) == (2, True)
+    assert (ended.code, "Leave out --sessions." in ended.err) == (2, True)
     assert not (home.folder / ".cursor").exists()
 
 
@@ -264,5 +264,5 @@ def test_another_vault_than_the_one_that_captures_is_told_of(home: Home, tmp_pat
     home.done("install", "claude-code", "--sessions")
     other = fill(tmp_path / "other", {"a.md": "# A\n"})
     told = f"Sessions are captured into {home.vault}, not into this vault"
-    assert told in home.run("install", "claude-code", vault=other).stderr
-    assert told not in home.run("install", "claude-code").stderr
+    assert told in home.run("install", "claude-code", vault=other).err
+    assert told not in home.run("install", "claude-code").err

@@ -1,35 +1,26 @@
 """Agents' settings: our hooks and server go in, everything else stays, and an uninstall gives the old bytes back."""
 
-import contextlib
-import io
 import json
 import os
+import shlex
 import stat
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sample import Said, call
 from test_json_text import texts
 from vaults import fill
 
-from vault_memory.cli import main
 from vault_memory.errors import ConflictError, RefusedError
 from vault_memory.integrations import settings_paths
 from vault_memory.integrations.install import Installer
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "PostCompact", "Stop", "SessionEnd")
-
-
-class Ended(NamedTuple):
-    """How a command ended, and what it printed."""
-
-    returncode: int
-    stdout: str
-    stderr: str
 
 
 class Home:
@@ -45,22 +36,19 @@ class Home:
             "XDG_STATE_HOME": str(folder / "state"), "PATH": os.environ["PATH"],
         }  # fmt: skip
 
-    def run(self, *words: str, vault: Path | None = None) -> Ended:
-        out, err = io.StringIO(), io.StringIO()
-        with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    def run(self, *words: str, vault: Path | None = None) -> Said:
+        with pytest.MonkeyPatch.context() as patch:
             for name in os.environ:
                 patch.delenv(name)
             for name, value in self.environ.items():
                 patch.setenv(name, value)
             patch.chdir(self.project)
-            with pytest.raises(SystemExit) as ended:
-                main(["--vault", str(vault or self.vault), *words])
-        return Ended(int(ended.value.code or 0), out.getvalue(), err.getvalue())
+            return call("--vault", str(vault or self.vault), *words)
 
     def done(self, *words: str, vault: Path | None = None) -> str:
         ended = self.run(*words, vault=vault)
-        assert ended.returncode == 0, ended.stderr
-        return ended.stdout
+        assert ended.code == 0, ended.err
+        return ended.out
 
     def put(self, path: str, data: bytes) -> Path:
         file = self.folder / path
@@ -83,12 +71,6 @@ def home(tmp_path: Path) -> Home:
     return Home(tmp_path)
 
 
-def words(of: Any) -> list[str]:
-    import shlex
-
-    return shlex.split(of["hooks"][0]["command"])
-
-
 SETTINGS = ".claude/settings.json"
 
 
@@ -103,7 +85,7 @@ def test_claude_code_gets_its_hooks_and_a_server(home: Home) -> None:
         (group,) = groups
         (hook,) = group["hooks"]
         assert (hook["type"], hook["timeout"], "matcher" in group) == ("command", 10, False)
-        command = words(group)
+        command = shlex.split(hook["command"])
         assert command[-5:] == ["--vault", str(home.vault), "hook", "claude-code", event]
         assert os.path.isabs(command[0])
     server = json.loads((home.folder / ".claude.json").read_text())["mcpServers"]["vault-memory"]
@@ -142,7 +124,7 @@ def test_each_agent_gets_it_where_it_looks(
 
 def test_a_project_has_no_claude_desktop(home: Home) -> None:
     ended = home.run("install", "claude-desktop", "--scope", "project")
-    assert (ended.returncode, "--scope user" in ended.stderr) == (2, True)
+    assert (ended.code, "--scope user" in ended.err) == (2, True)
 
 
 def test_the_places_are_those_of_each_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -283,9 +265,9 @@ def test_another_program_of_our_name_is_left_alone(home: Home, agent: str, path:
     file = home.put(path, json.dumps(settings).encode())
     before = home.files()
     ended = home.run("install", agent)
-    assert (ended.returncode, f"`{name}` in {file} belongs to another program" in ended.stderr) == (5, True)
+    assert (ended.code, f"`{name}` in {file} belongs to another program" in ended.err) == (5, True)
     ended = home.run("uninstall", agent)
-    assert (ended.stdout, f"`{name}` in {file} belongs to another program and was left" in ended.stderr) == (
+    assert (ended.out, f"`{name}` in {file} belongs to another program and was left" in ended.err) == (
         "Nothing to do.\n", True,
     )  # fmt: skip
     assert home.files() == before
@@ -314,7 +296,7 @@ def test_what_a_user_added_to_our_server_stays(home: Home, agent: str) -> None:
     assert found.get("enabled", False) is False and str(home.vault) not in json.dumps(found)
     ended = home.run("uninstall", agent)
     names = ", ".join(f"{holder}.vault-memory.{name}" for name in added)
-    assert f"This removed what you had added there: {names}" in ended.stderr and "secret" not in ended.stderr
+    assert f"This removed what you had added there: {names}" in ended.err and "secret" not in ended.err
     assert not file.exists()
     assert any(b"secret" in copy.read_bytes() for copy in (home.folder / "data/vault-memory/backups").iterdir())
 
@@ -335,7 +317,7 @@ def test_what_a_user_added_to_our_hooks_stays(home: Home) -> None:
     assert (group["hooks"][0]["timeout"], group["hooks"][0]["statusMessage"]) == (60, "remembering")
     assert hooks["Stop"][0]["hooks"][0]["timeout"] == 10  # it would come before the hook's own deadline
     ended = home.run("uninstall", "claude-code")
-    assert "hooks.SessionStart.matcher" in ended.stderr and "hooks.SessionStart.statusMessage" in ended.stderr
+    assert "hooks.SessionStart.matcher" in ended.err and "hooks.SessionStart.statusMessage" in ended.err
     assert not file.exists()
 
 
@@ -365,9 +347,9 @@ def test_no_link_of_a_project_leads_out_of_it(home: Home, agent: str, link: str,
     before = home.files()
     for command in ("install", "uninstall"):
         ended = home.run(command, agent, "--scope", "project")
-        assert (ended.returncode, "leads out of the project by a link" in ended.stderr) == (6, True)
-        assert home.files() == before and "Traceback" not in ended.stderr
-    assert home.run("install", agent, "--dry-run").returncode == 0
+        assert (ended.code, "leads out of the project by a link" in ended.err) == (6, True)
+        assert home.files() == before and "Traceback" not in ended.err
+    assert home.run("install", agent, "--dry-run").code == 0
 
 
 @pytest.mark.parametrize("command", ["install", "uninstall"])
@@ -382,7 +364,7 @@ def test_what_is_no_plain_file_is_refused_at_once(home: Home, command: str, kind
     else:
         file.symlink_to("/dev/zero")
     ended = home.run(command, "cursor")
-    assert (ended.returncode, "is not a regular file" in ended.stderr) == (6, True)
+    assert (ended.code, "is not a regular file" in ended.err) == (6, True)
 
 
 @pytest.mark.parametrize("command", ["install", "uninstall"])
@@ -395,7 +377,7 @@ def test_what_cannot_be_read_is_not_touched(home: Home, command: str, data: byte
     file = home.put(SETTINGS, data)
     before = home.files()
     ended = home.run(command, "claude-code")
-    assert ended.returncode == 6 and str(file) in ended.stderr and why in ended.stderr
+    assert ended.code == 6 and str(file) in ended.err and why in ended.err
     assert home.files() == before  # and nothing went into the other file
 
 
@@ -403,7 +385,7 @@ def test_what_cannot_be_read_is_not_touched(home: Home, command: str, data: byte
 def test_settings_of_another_shape_are_not_touched(home: Home, data: bytes) -> None:
     home.put(SETTINGS, data)
     before = home.files()
-    assert home.run("install", "claude-code").returncode == 6
+    assert home.run("install", "claude-code").code == 6
     assert home.files() == before
 
 
@@ -436,7 +418,7 @@ def test_a_file_that_is_read_only_is_not_touched(home: Home, command: str) -> No
     file.chmod(0o444)
     before = home.files()
     ended = home.run(command, "claude-code")
-    assert ended.returncode == 6 and f"{file} is read-only: it was not touched." in ended.stderr
+    assert ended.code == 6 and f"{file} is read-only: it was not touched." in ended.err
     assert home.files() == before
     file.chmod(0o644)
     home.done(command, "claude-code")
@@ -447,7 +429,7 @@ def test_a_hard_link_is_not_parted_from_its_file(home: Home) -> None:
     (home.folder / ".cursor").mkdir()
     os.link(real, home.folder / ".cursor/mcp.json")
     ended = home.run("install", "cursor")
-    assert ended.returncode == 6 and "one of 2 hard links" in ended.stderr and "symbolic link" in ended.stderr
+    assert ended.code == 6 and "one of 2 hard links" in ended.err and "symbolic link" in ended.err
     assert real.read_bytes() == b"{}\n" and real.stat().st_nlink == 2
 
 
@@ -459,14 +441,14 @@ def test_a_vault_that_takes_the_place_of_another_says_so(home: Home, agent: str)
     before, other = home.files(), fill(home.folder / "other vault", {"b.md": "# B\n"})
     before |= home.files()
     first = home.run("install", agent)
-    assert "instead of" not in first.stderr
+    assert "instead of" not in first.err
     told = json.loads(home.done("--json", "install", agent, "--dry-run", vault=other))
     assert (told["vault"], told["vaults"]) == (str(other), [str(home.vault)])
     done = home.run("install", agent, vault=other)
-    assert f"{settings_paths.NAMES[agent]} now uses {other} instead of the vault {home.vault}." in done.stderr
-    assert "instead of" not in home.run("install", agent, vault=other).stderr
-    assert f"{settings_paths.NAMES[agent]} no longer uses the vault {other}." in home.run("uninstall", agent).stderr
-    assert home.run("uninstall", agent).stderr == "" and home.files() == before
+    assert f"{settings_paths.NAMES[agent]} now uses {other} instead of the vault {home.vault}." in done.err
+    assert "instead of" not in home.run("install", agent, vault=other).err
+    assert f"{settings_paths.NAMES[agent]} no longer uses the vault {other}." in home.run("uninstall", agent).err
+    assert home.run("uninstall", agent).err == "" and home.files() == before
 
 
 def test_a_dry_run_shows_the_change_and_makes_none(home: Home) -> None:
@@ -547,7 +529,7 @@ def test_what_is_ours_and_was_changed_stays_and_all_else_goes_on(home: Home, age
     ours.write_text(ours.read_text() + "// mine\n")
     for command in ("install", "uninstall"):
         ended = home.run(command, agent)
-        assert (ended.returncode, f"{ours} has changed since it was installed" in ended.stderr) == (0, True)
+        assert (ended.code, f"{ours} has changed since it was installed" in ended.err) == (0, True)
         assert ours.read_text().endswith("// mine\n")
     settings = [path for path in home.folder.rglob("*.json*") if "data" not in path.parts]
     assert not [path for path in settings if b"vault-memory" in path.read_bytes()]

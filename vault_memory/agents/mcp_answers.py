@@ -58,8 +58,6 @@ MAX_PAGES = 20
 LONGEST_DIFF = 3000
 """How many characters of an edit's diff are shown: the agent that sent it knows the text."""
 
-_OF_AN_EXCERPT = ("start_line", "end_line", "lines", "truncated")
-
 _MESSAGES = re.compile(r"#m(\d{1,9})(?:-m?\d{1,9})?$")
 
 
@@ -358,7 +356,7 @@ def get(caller: Caller, given: Arguments) -> str:
             excerpt, called = caller.vault.indexed().open_note(path, lines, scopes=caller.scopes)
     if not excerpt.not_found:
         text = render_excerpt(excerpt)
-        values = {name: getattr(excerpt, name) for name in _OF_AN_EXCERPT}
+        values = {name: getattr(excerpt, name) for name in ("start_line", "end_line", "lines", "truncated")}
         caller.structure(path=inline(excerpt.path), **values, text=text)
         return text
     if folder := _list_folder(caller, path):

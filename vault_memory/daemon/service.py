@@ -24,15 +24,10 @@ from vault_memory.vault import safe_files
 
 KINDS = ("systemd", "launchd", "cron")
 
-_FOLDERS = ("config", "data", "state")
-"""The user's folders; if one was moved, the file says where, as a service does not inherit the shell's variables."""
-
 _ENDINGS = {"systemd": ".service", "launchd": ".plist", "cron": ".cron"}
 
 _FORMER_ENDINGS = {"systemd": ("-nightly.service", "-nightly.timer"), "launchd": ("-nightly.plist",)}
 """Files of earlier versions, in which the nightly work was a service of its own."""
-
-_SEAL_LINES = 2  # the seal is on the first or second line: XML needs its declaration first
 
 
 @dataclass(frozen=True)
@@ -55,7 +50,9 @@ class ServiceTarget:
 def target(vault: Path, environ: Mapping[str, str]) -> ServiceTarget:
     """Return the service of a vault, run by the program that is running now."""
     usual = {"HOME": environ.get("HOME") or os.path.expanduser("~"), "APPDATA": environ.get("APPDATA", "")}
-    moved = (kind for kind in _FOLDERS if user_folder(kind, environ) != user_folder(kind, usual))
+    # A service does not inherit the shell's variables, so the file says where the user's folders were moved.
+    kinds = "config", "data", "state"
+    moved = (kind for kind in kinds if user_folder(kind, environ) != user_folder(kind, usual))
     named = tuple((name, environ[name]) for name in (f"XDG_{kind.upper()}_HOME" for kind in moved))
     return ServiceTarget(Path(os.path.realpath(vault)), program(), named)
 
@@ -111,7 +108,8 @@ def _cron(job: ServiceTarget) -> dict[str, str]:
 
 def is_ours(text: str) -> bool:
     """Whether a file was made here, even if edited since."""
-    return SEAL.search("".join(text.splitlines(keepends=True)[:_SEAL_LINES])) is not None
+    # The seal is on the first or second line: XML needs its declaration first.
+    return SEAL.search("".join(text.splitlines(keepends=True)[:2])) is not None
 
 
 # --- installing and uninstalling -------------------------------------------------------------------------------------

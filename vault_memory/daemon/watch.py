@@ -57,10 +57,6 @@ FEW_PATHS = 8
 warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
 """watchdog warns if a folder that was moved out of the vault comes back at once; the folder is watched all the same."""
 
-_OVERFLOW = "overflow"
-"""watchdog does not report an overflow of the kernel's event queue to handlers; it only logs a line with this word."""
-
-
 EVERYTHING = ""
 """The path of the vault's own folder, which stands for everything in it."""
 
@@ -300,7 +296,8 @@ class Watcher(events.FileSystemEventHandler):
         return None
 
     def _notice_overflow(self, record: logging.LogRecord) -> bool:
-        if _OVERFLOW in record.getMessage():
+        # watchdog tells no handler of an overflow of the kernel's event queue; it only logs a line with this word.
+        if "overflow" in record.getMessage():
             self._changes.add_everything()  # first: whoever waits for the mark checks what is pending next
             self._meet_mark()
         return False  # never emit the line itself

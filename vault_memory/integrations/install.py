@@ -98,27 +98,24 @@ class Installer:
 
     def apply(self, changes: Sequence[FileChange]) -> None:
         """Write the changes; raises ConflictError if a file has changed since it was read."""
-        for change in changes:
-            if change.before != change.after:
-                self._apply(change)
-
-    def _apply(self, change: FileChange) -> None:
-        file, before, after, record = change.file, change.before, change.after, change.record
-        if before is not None:
-            self._back_up(file, before)
-        record_file, folders = self._record_file(file), self._record(file).folders
-        if record:  # written first: without its record an entry could not be removed exactly
-            missing = [str(place) for place in file.parents if before is None and not place.exists()]
-            kept = record._replace(folders=(*record.folders, *missing))._asdict() | {"file": str(file)}
-            _write_private(record_file, json.dumps(kept).encode("ascii"))
-        replace_file(file, before, after)
-        if not record:
-            with plain_errors(file):
-                record_file.unlink(missing_ok=True)
-        if after is None:
-            with contextlib.suppress(OSError):  # a folder is gone, or not empty
-                for folder in folders:
-                    os.rmdir(folder)
+        for file, before, after, record, *_ in changes:
+            if before == after:
+                continue
+            if before is not None:
+                self._back_up(file, before)
+            record_file, folders = self._record_file(file), self._record(file).folders
+            if record:  # written first: without its record an entry could not be removed exactly
+                missing = [str(place) for place in file.parents if before is None and not place.exists()]
+                kept = record._replace(folders=(*record.folders, *missing))._asdict() | {"file": str(file)}
+                _write_private(record_file, json.dumps(kept).encode("ascii"))
+            replace_file(file, before, after)
+            if not record:
+                with plain_errors(file):
+                    record_file.unlink(missing_ok=True)
+            if after is None:
+                with contextlib.suppress(OSError):  # a folder is gone, or not empty
+                    for folder in folders:
+                        os.rmdir(folder)
 
     # --- settings ------------------------------------------------------------------------------------------------
 
