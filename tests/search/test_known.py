@@ -134,9 +134,16 @@ def test_a_page_of_nothing_but_the_name_answers_only_who_asks_for_nothing_else(t
 
 
 def test_a_greeting_with_a_known_name_is_no_question_where_nobody_asked(tmp_path: Path) -> None:
-    of = memory(fill(tmp_path / "vault", BRAM | DAYS))
-    prompts = ("Hi Bram", "Thanks, Bram!", "Does Bram want his messages short?")
-    assert [answer.is_relevant for answer in _unasked(of, *prompts)] == [False, False, True]
+    lives = {"memory/2025-12-06.md": "- @Bram lives at the lock.\n"}
+    of = memory(fill(tmp_path / "vault", BRAM | DAYS | lives))
+    prompts = (
+        "Hi Bram",
+        "Thanks, Bram!",
+        "Does Bram want his messages short?",
+        "Where does Bram live?",
+        "wo wohnt Bram",
+    )
+    assert [answer.is_relevant for answer in _unasked(of, *prompts)] == [False, False, True, True, True]
 
 
 def test_everyday_talk_is_not_about_the_notes_in_another_language_either(tmp_path: Path) -> None:

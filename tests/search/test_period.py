@@ -57,6 +57,17 @@ def test_a_year_is_answered_from_all_of_it(year: Memory) -> None:
     assert {month[5:] for month in months(answer)} & {"10", "11", "12"}
 
 
+@pytest.mark.parametrize("question", ["what happened on May 5, 2024?", "5. May 2024", "May 5th, 2024"])
+def test_a_day_alone_is_answered_from_it_however_it_is_written(year: Memory, question: str) -> None:
+    assert {result.date for result in ask(year, question, NEXT_MARCH).results} == {"2024-05-05"}
+
+
+def test_the_function_words_around_a_day_are_no_question_in_another_language_either(tmp_path: Path) -> None:
+    days = {"memory/2024-05-05.md": "- Zaun gestrichen.\n", "memory/2024-05-07.md": "- Das war am Hafen.\n"}
+    found = ask(memory(fill(tmp_path / "vault", days)), "was war am 2024-05-05?", NEXT_MARCH).results
+    assert [result.date for result in found] == ["2024-05-05"]
+
+
 def test_what_is_left_out_of_the_time_is_counted(year: Memory) -> None:
     answer = ask(year, "what happened in 2024?", NEXT_MARCH, k=1000)
     assert sum(answer.omitted.values()) + len(answer.results) == 2 * 366

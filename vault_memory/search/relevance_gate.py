@@ -25,6 +25,7 @@ from vault_memory.search.candidates import FILE_SCORE, Candidates, Finder, inver
 from vault_memory.search.query import phrases_of, understand
 from vault_memory.store.view import ALL, ATTACHMENT, PAGE, Candidate, Store
 from vault_memory.text import terms
+from vault_memory.text.word_classes import is_question
 
 SAYS_NOTHING, SAYS_ALL = 0.8, 2.2
 """Word-vector lengths at which a word's weight leaves 0 ("back" .95, "good" .74) and reaches 1 ("dentist" 2.96,
@@ -148,8 +149,11 @@ def find_relevance(found: Candidates, finder: Finder, best: Sequence[int] = ()) 
 
 
 def _asks(found: Candidates, besides: Sequence[_Word]) -> bool:
-    """Return whether words besides names ask for something, or there are none ("Who is Peter?", "Wer ist Peter?")."""
-    if sum(word.weight * word.known for word in besides) >= LEAST_ASKED_WEIGHT:
+    """Return whether words besides names ask for something, or there are none ("Who is Peter?", "Wer ist Peter?").
+
+    In a question any word does: "where does Peter live" asks, "hi Peter" does not.
+    """
+    if sum(word.weight * word.known for word in besides) >= LEAST_ASKED_WEIGHT or is_question(found.query.text):
         return True
     return not besides or not {word.word for word in besides} & set(found.query.unknown(()))
 

@@ -296,6 +296,11 @@ def idle_words(text: str) -> frozenset[str]:
     return _closed(most) if most != "en" and counts[most] >= LEAST_IDLE else frozenset()
 
 
+def is_question(text: str) -> bool:
+    """Whether a text ends with a question mark or begins with an interrogative of any language."""
+    return text.rstrip().endswith("?") or any(each.has("interrogatives", words_of(text)[:1]) for each in grammars())
+
+
 def joined(lines: str) -> str:
     """Join a pattern that is written over several lines."""
     return "".join(map(str.strip, lines.splitlines()))
