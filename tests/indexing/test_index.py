@@ -532,21 +532,6 @@ def test_an_emptied_vault_deletes_nothing(tmp_path: Path, arguments: tuple[str, 
     assert mine.index().changed == 0
 
 
-def test_a_vault_most_of_whose_notes_vanished_deletes_nothing_until_told(tmp_path: Path) -> None:
-    root = fill(tmp_path / "vault", NOTES | {f"many/{n}.md": f"number {n}" for n in range(LOSS_CAP + 10)})
-    mine = memory(root)
-    mine.index()
-    before = index_digest(mine)
-    (root / "many").rename(tmp_path / "unmounted")
-    for arguments in (("index",), ("recall", "number")):
-        ended = run(root, *arguments)
-        assert ended.returncode == 6
-        assert f"{LOSS_CAP + 10} of {LOSS_CAP + 13} notes have vanished" in ended.stderr
-    assert index_digest(mine) == before
-    assert run(root, "index", "--rebuild").returncode == 0
-    assert paths(mine) == set(NOTES)
-
-
 @pytest.mark.parametrize("mode", [0o000, 0o600])
 def test_an_unreadable_folder_loses_no_note(tmp_path: Path, mode: int) -> None:
     first = obeying_permissions()

@@ -1,6 +1,7 @@
 """Which fact takes the place of which: a labelled table of pairs, both ways, the rules of order, and what is named."""
 
 from datetime import date
+from itertools import repeat
 from pathlib import Path
 
 import pytest
@@ -9,30 +10,26 @@ from hypothesis import strategies as st
 from steps import steps
 from vaults import fill, memory
 
-from vault_memory.markdown import replaced_claims
 from vault_memory.markdown.claims import claims, date_in, denials, plans
 from vault_memory.markdown.facts import facts
 from vault_memory.markdown.note import Problem
 from vault_memory.markdown.parse import parse
-from vault_memory.markdown.replaced_claims import DatedClaim
+from vault_memory.markdown.replaced_claims import DatedClaim, reordered, successors
 
 DAY = 740_000
 
 
 def told(key: int, head: str, text: str, day: int, kind: str = "world", since: int | None = None) -> list[DatedClaim]:
     subjects = [head] if head else []
-    return [
-        DatedClaim(
-            key, head.casefold(), claim, day, since or (claim.start.toordinal() if claim.start else day), key, key
-        )
-        for claim in (*claims(kind, subjects, text, date.fromordinal(day)), *denials(kind, subjects, text))
-    ]
+    found = (*claims(kind, subjects, text, date.fromordinal(day)), *denials(kind, subjects, text))
+    begins = [since or (claim.start.toordinal() if claim.start else day) for claim in found]
+    return [DatedClaim(key, head.casefold(), *each, key, key) for each in zip(found, repeat(day), begins)]
 
 
 def replaced(head: str, *texts: str) -> dict[int, int]:
     """Which of these facts of one subject, told a month apart, is replaced by which."""
     every = [claim for i, text in enumerate(texts) for claim in told(i, head, text, DAY + 30 * i)]
-    return replaced_claims.successors(every, DAY + 1000)
+    return successors(every, DAY + 1000)
 
 
 REPLACED = [
@@ -113,22 +110,22 @@ def test_what_was_said_again_since_holds() -> None:
 
 def test_an_experience_ends_a_claim_but_is_none() -> None:
     moved = told(2, "Peter", "Switched from vim to Helix.", DAY + 9, "experience")
-    assert replaced_claims.successors([*told(1, "Peter", "Uses vim.", DAY), *moved], DAY + 99) == {1: 2}
+    assert successors([*told(1, "Peter", "Uses vim.", DAY), *moved], DAY + 99) == {1: 2}
     assert told(3, "Peter", "Uses vim.", DAY, "experience") == []
 
 
 def test_what_holds_later_replaces_nothing_yet() -> None:
     pair = [*told(1, "Peter", "Lives in Malmö.", DAY), *told(2, "Peter", "Moves to Lund.", DAY + 5, since=DAY + 20)]
-    assert replaced_claims.successors(pair, DAY + 19) == {}
-    assert replaced_claims.successors(pair, DAY + 20) == {1: 2}
+    assert successors(pair, DAY + 19) == {}
+    assert successors(pair, DAY + 20) == {1: 2}
 
 
 @pytest.mark.parametrize("newer", ["Lives in Bern from 2030.", "Lives in Bern from May 2030."])
 def test_what_a_sentence_says_to_begin_later_counts_from_then(newer: str) -> None:
     begins = date(2030, 5 if "May" in newer else 1, 1).toordinal()
     pair = [*told(1, "Peter", "Lives in Lund.", DAY), *told(2, "Peter", newer, DAY + 30)]
-    assert replaced_claims.successors(pair, begins - 1) == {}
-    assert replaced_claims.successors(pair, begins) == {1: 2}
+    assert successors(pair, begins - 1) == {}
+    assert successors(pair, begins) == {1: 2}
 
 
 @pytest.mark.parametrize("text", ["Lives in Bern until the end of May 2025.", "Works at Bosch from June."])
@@ -139,7 +136,7 @@ def test_a_beginning_that_nothing_dates_and_an_end_claim_nothing(text: str) -> N
 def test_what_held_earlier_replaces_nothing() -> None:
     """DatedClaim later, of an earlier time: neither is known to be the newer."""
     pair = [*told(1, "Peter", "Lives in Malmö.", DAY), *told(2, "Peter", "Lives in Lund.", DAY + 5, since=DAY - 900)]
-    assert replaced_claims.successors(pair, DAY + 99) == {}
+    assert successors(pair, DAY + 99) == {}
 
 
 def undated(key: int, text: str, note: int = 7) -> list[DatedClaim]:
@@ -148,36 +145,33 @@ def undated(key: int, text: str, note: int = 7) -> list[DatedClaim]:
 
 def test_a_dated_change_is_newer_than_what_has_no_day() -> None:
     old = undated(1, "Lives in Oslo.")
-    assert replaced_claims.successors([*old, *told(2, "Anna", "Now lives in Bergen.", DAY)], DAY) == {1: 2}
-    assert replaced_claims.successors([*old, *told(2, "Anna", "Moved to Bergen.", DAY)], DAY) == {1: 2}
-    assert replaced_claims.successors([*old, *told(2, "Anna", "Lives in Bergen.", DAY)], DAY) == {}
+    assert successors([*old, *told(2, "Anna", "Now lives in Bergen.", DAY)], DAY) == {1: 2}
+    assert successors([*old, *told(2, "Anna", "Moved to Bergen.", DAY)], DAY) == {1: 2}
+    assert successors([*old, *told(2, "Anna", "Lives in Bergen.", DAY)], DAY) == {}
     vim = undated(1, "Uses vim.")
-    assert replaced_claims.successors([*vim, *told(2, "Anna", "No longer uses vim.", DAY)], DAY) == {1: 2}
+    assert successors([*vim, *told(2, "Anna", "No longer uses vim.", DAY)], DAY) == {1: 2}
     again = told(3, "Anna", "Lives in Oslo.", DAY + 9)
-    assert (
-        replaced_claims.successors([*old, *told(2, "Anna", "Now lives in Bergen.", DAY), *again], DAY + 9).get(1)
-        is None
-    )
+    assert successors([*old, *told(2, "Anna", "Now lives in Bergen.", DAY), *again], DAY + 9).get(1) is None
 
 
 def test_in_one_undated_note_a_later_line_that_tells_of_a_change_decides() -> None:
     old, plain, change = (undated(n, text) for n, text in enumerate(
         ("Lives in Oslo.", "Lives in Bergen.", "Now lives in Bergen."), 1
     ))  # fmt: skip
-    assert replaced_claims.successors([*old, *plain], DAY) == {}
-    assert replaced_claims.successors([*old, *change], DAY) == {1: 3}
-    assert replaced_claims.successors([*old, *undated(3, "Now lives in Bergen.", note=8)], DAY) == {}
+    assert successors([*old, *plain], DAY) == {}
+    assert successors([*old, *change], DAY) == {1: 3}
+    assert successors([*old, *undated(3, "Now lives in Bergen.", note=8)], DAY) == {}
     above = [one._replace(line=9) for one in old]
-    assert replaced_claims.successors([*above, *change], DAY) == {}
+    assert successors([*above, *change], DAY) == {}
 
 
 def test_of_one_day_the_line_decides_in_one_note_only() -> None:
     first, second = told(1, "Peter", "Lives in Malmö.", DAY), told(2, "Peter", "Lives in Lund.", DAY)
     together = [one._replace(note=7) for one in (*first, *second)]
-    assert replaced_claims.successors(together, DAY) == {1: 2}
-    assert replaced_claims.successors([*first, *second], DAY) == {}
+    assert successors(together, DAY) == {1: 2}
+    assert successors([*first, *second], DAY) == {}
     turned = [one._replace(since=DAY + 3) if one.key == 1 else one for one in together]
-    assert replaced_claims.successors(turned, DAY + 3) == {2: 1}
+    assert successors(turned, DAY + 3) == {2: 1}
 
 
 words = st.sampled_from(["Peter", "lives", "in", "works", "at", "prefers", "uses", "Bern", "tea", "now", "instead",
@@ -203,9 +197,7 @@ def test_twice_as_many_claims_take_about_twice_the_steps(text: str, day: int | N
             for one in told(n, "Peter", text.format(n), DAY)
         ]
         assert len(every) >= count
-        return steps(
-            lambda: replaced_claims.reordered(dict.fromkeys(range(count), 1.0), replaced_claims.successors(every, DAY))
-        )
+        return steps(lambda: reordered(dict.fromkeys(range(count), 1.0), successors(every, DAY)))
 
     assert taken(800) < 3 * taken(400)
 
@@ -219,8 +211,8 @@ def test_a_long_odd_fact_takes_linear_time(piece: str) -> None:
 def test_a_long_chain_is_put_in_order_at_once() -> None:
     chain = {n: n + 1 for n in range(400)}
     scores = {n: float(n) for n in range(401)}
-    assert list(replaced_claims.reordered(dict(reversed(scores.items())), chain)) == [*range(400, -1, -1)]
-    assert list(replaced_claims.reordered({n: 1.0 - n for n in range(401)}, chain)) == [*range(400, -1, -1)]
+    assert list(reordered(dict(reversed(scores.items())), chain)) == [*range(400, -1, -1)]
+    assert list(reordered({n: 1.0 - n for n in range(401)}, chain)) == [*range(400, -1, -1)]
 
 
 # --- in a vault -------------------------------------------------------------------------------------------------------

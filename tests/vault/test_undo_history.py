@@ -23,6 +23,12 @@ def vault(root: Path) -> Vault:
     return memory(root).vault
 
 
+def begun(root: Path) -> tuple[UndoHistory, Vault, SavedRun]:
+    """A vault's history, the vault, and a run that has begun."""
+    history = UndoHistory(root)
+    return history, vault(root), history.begin("reflect")
+
+
 def change(of: Vault, run: SavedRun, path: str, after: bytes, why: str = "") -> None:
     """Keep and write, as a writer does."""
     file = of.root / path
@@ -35,8 +41,7 @@ def test_a_run_is_undone_byte_for_byte(tmp_path: Path) -> None:
     root = fill(tmp_path, {"a.md": b"\xef\xbb\xbfone\r\ntwo", "b.md": b"caf\xe9\n", "c.md": "untouched\n"})
     os.chmod(root / "a.md", 0o640)
     before = {path: (data, mode) for path, (data, mode, _) in snapshot(root).items()}
-    history, of = UndoHistory(root), vault(root)
-    run = history.begin("reflect")
+    history, of, run = begun(root)
     change(of, run, "a.md", b"changed", "two facts more")
     change(of, run, "b.md", b"")
     change(of, run, "bank/new.md", b"made\n")
@@ -57,8 +62,7 @@ def test_a_run_is_undone_byte_for_byte(tmp_path: Path) -> None:
 @pytest.mark.parametrize("edit", ["edited", "deleted", "new one edited"])
 def test_what_was_changed_since_is_listed_and_nothing_is_undone(tmp_path: Path, edit: str) -> None:
     root = fill(tmp_path, {"a.md": "one\n", "b.md": "one\n"})
-    history, of = UndoHistory(root), vault(root)
-    run = history.begin("reflect")
+    history, of, run = begun(root)
     for path in ("a.md", "b.md", "new.md"):
         change(of, run, path, b"two\n")
     edited = "new.md" if edit == "new one edited" else "b.md"
@@ -84,8 +88,7 @@ def test_any_chain_of_writes_goes_back_to_its_beginning(
 ) -> None:
     """Each write is kept and then made, or kept and never made (`False`): undo gives the first text, or has no work."""
     root = fill(tmp_path_factory.mktemp("vault"), {"a.md": b"start"})
-    history, of = UndoHistory(root), vault(root)
-    run = history.begin("reflect")
+    history, of, run = begun(root)
     for after, is_made in writes:
         before = (root / "a.md").read_bytes()
         run.keep("a.md", before, after)
@@ -105,8 +108,7 @@ def test_any_chain_of_writes_goes_back_to_its_beginning(
 
 def test_a_line_that_was_cut_off_is_passed_over_and_one_in_the_middle_is_not(tmp_path: Path) -> None:
     root = fill(tmp_path, {"a.md": "one\n"})
-    history, of = UndoHistory(root), vault(root)
-    run = history.begin("reflect")
+    history, of, run = begun(root)
     change(of, run, "a.md", b"two\n")
     record = root / run.place / "run.jsonl"
     whole = record.read_bytes()
@@ -124,8 +126,7 @@ def test_a_line_that_was_cut_off_is_passed_over_and_one_in_the_middle_is_not(tmp
 @pytest.mark.parametrize("how", ["missing", "damaged"])
 def test_a_pre_image_that_is_not_what_it_was_is_never_written(tmp_path: Path, how: str) -> None:
     root = fill(tmp_path, {"a.md": "one\n", "b.md": "uno\n"})
-    history, of = UndoHistory(root), vault(root)
-    run = history.begin("reflect")
+    history, of, run = begun(root)
     change(of, run, "a.md", b"two\n")
     change(of, run, "b.md", b"dos\n")
     kept = root / run.place / str(run.changes()[1].before)
@@ -168,8 +169,7 @@ def test_a_run_that_names_files_elsewhere_touches_none(tmp_path: Path, path: str
 
 def test_links_inside_a_run_lead_nowhere(tmp_path: Path) -> None:
     root = fill(tmp_path / "vault", {"a.md": "one\n"})
-    history, of = UndoHistory(root), vault(root)
-    run = history.begin("reflect")
+    history, of, run = begun(root)
     change(of, run, "a.md", b"two\n")
     secret = put(tmp_path, "secret.md", "one\n")
     kept = root / run.place / str(run.changes()[0].before)
@@ -192,8 +192,7 @@ def test_folders_made_for_notes_go_with_them_and_others_stay(tmp_path: Path) -> 
     (tmp_path / "outside").mkdir()
     (root / "theirs").mkdir()
     (root / "way").symlink_to(tmp_path / "outside")
-    history, of = UndoHistory(root), vault(root)
-    run = history.begin("reflect")
+    history, of, run = begun(root)
     assert of.missing_folders("bank/entities/new.md") == ["bank", "bank/entities"]
     assert (of.missing_folders("new.md"), of.missing_folders("theirs/new.md")) == ([], [])
     for folder in ("bank", "bank/entities", "../outside", "way", ".memory/tmp", "gone"):

@@ -38,10 +38,7 @@ def prepare(file: File, data: bytes, vault: Vault) -> PreparedNote:
     """Parse one note according to the vault's settings; never raises, whatever the bytes."""
     note, daily = vault.parse(file.path, data), vault.daily
     is_note = is_note_path(note.path)
-    stem = note.path.removesuffix(".md")
-    if daily.folder and stem.startswith(f"{daily.folder}/"):
-        stem = stem[len(daily.folder) + 1 :]
-    named = name_day("/".join(stem.split("/")[-daily.format.count("/") - 1 :]), daily.format)
+    named = name_day(note.path.removesuffix(".md").removeprefix(f"{daily.folder}/"), daily.format)
     days = (date_finder.property_day(note.properties.get(key)) for key in ("date", "created"))
     day = (named or next(filter(None, days), None)) if is_note else None
     problems, origin = list(note.problems), provenance.note_origin(note.properties, note.path)

@@ -131,24 +131,17 @@ def find_window(question: str, today: date) -> Window | None:
         if span is None:
             continue
         text = question[tokens[lead.at].start : tokens[found.stop - 1].end]
-        window = _window(span, text, lead, found.second is not None, tokens[found.stop].word, today)
-        start, end = window.span
-        if mode == AHEAD:  # "by Friday" begins today, "after Friday" has no end
-            if window.kind == "until" and end >= today:
-                window = window._replace(span=Span(today, end))
-            elif window.kind == "since" and start > today:
-                window = window._replace(span=Span(start, date.max))
-            return window
+        days, kind = _asked_days(tokens, found, lead, span, mode, today)
         others: list[Span | None] = []
         is_yearless = isinstance(found.first, CalendarPart) and not _tied(found)
-        if is_yearless and span.start <= today and window.kind not in ("since", "until"):
+        if mode != AHEAD and is_yearless and span.start <= today and kind not in ("since", "until"):
             # The notes may be older than people think.
-            first, last = shift(start, "year", -1), shift(end, "year", -1)
-            others.append(Span(first, last) if first.day == start.day else None)  # not 29 February
-        if mode == NEAR and window.span == span:
+            first, last = (shift(day, "year", -1) for day in days)
+            others.append(Span(first, last) if first.day == days.start.day else None)  # not 29 February
+        if mode == NEAR and days == span:
             turned = (settle(found, today, other) for other in (PAST, AHEAD))  # the readings in another tense
             others.append(next((reading for reading in turned if reading and reading != span), None))
-        return window._replace(others=tuple(filter(None, others)))
+        return Window(days, text, kind, tuple(filter(None, others)))
     return None
 
 
@@ -328,23 +321,24 @@ def _counts_something(tokens: Tokens, at: int, stop: int, led: str) -> bool:
     return is_several and is_phrase and (tokens[at - 1].word != "the" or led == "from")
 
 
-def _window(span: Span, text: str, lead: _Lead, is_range: bool, after: str, today: date) -> Window:
-    """The window that a preposition and its days describe."""
+def _asked_days(
+    tokens: Tokens, found: DateExpression, lead: _Lead, span: Span, mode: str, today: date
+) -> tuple[Span, str]:
+    """The days that an expression of these days (`span`) asks about with its preposition, and the window's kind."""
     if lead.week:
         span = Span(unit_of(span.start, "week").start, unit_of(span.end, "week").end)
-    if is_range:
-        return Window(span, text, "between")
+    if found.second is not None:
+        return span, "between"
     if lead.word in ("around", "near", "circa"):
-        return Window(Span(plus(span.start, -3), plus(span.end, 3)), text, "around")
-    if lead.word == "after":
-        start = plus(span.end, 1)
-        return Window(Span(start, max(start, today)), text, "since")
-    if lead.word == "since" or (lead.word == "from" and after in ("on", "onward", "onwards")):
-        return Window(Span(span.start, max(span.start, today)), text, "since")
+        return Span(plus(span.start, -3), plus(span.end, 3)), "around"
+    is_onward = lead.word == "from" and tokens[found.stop].word in ("on", "onward", "onwards")
+    if lead.word in ("after", "since") or is_onward:
+        start = plus(span.end, 1) if lead.word == "after" else span.start
+        return Span(start, date.max if mode == AHEAD and start > today else max(start, today)), "since"
     if lead.word in ("until", "till", "by", "before"):
         end = plus(span.start, -1) if lead.word == "before" else span.end
-        return Window(Span(date.min, end), text, "until")
-    return Window(span, text, "on")
+        return Span(today if mode == AHEAD and end >= today else date.min, end), "until"
+    return span, "on"
 
 
 def question_tense(text: str, lead: str) -> str:
