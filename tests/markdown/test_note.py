@@ -200,10 +200,17 @@ def test_code_fences(text: str, found: str) -> None:
     assert states(text) == found
 
 
-def test_an_unclosed_fence_takes_the_rest_and_is_reported_where_it_opens() -> None:
-    note = read("a\n\n```\n# x\n\ny\n")
-    assert states("a\n\n```\n# x\n\ny\n") == "TBCCCC"
-    assert [(p.line, "code fence is never closed" in p.message) for p in note.problems] == [(3, True)]
+@pytest.mark.parametrize(
+    ("text", "found", "problem"),
+    [
+        ("a\n\n```\n# x\n\ny\n", "TBCCCC", "code fence is never closed"),
+        ("a\n\nb %% c\n# d\n", "TBT%", "comment is never closed"),
+        ("a\n\nb <!-- c\n# d\n", "TBT%", "comment is never closed"),
+    ],
+)
+def test_an_unclosed_fence_or_comment_takes_the_rest_and_is_reported(text: str, found: str, problem: str) -> None:
+    assert states(text) == found
+    assert [(p.line, problem in p.message) for p in read(text).problems] == [(3, True)]
 
 
 @pytest.mark.parametrize(
@@ -254,13 +261,6 @@ def test_comments(text: str, found: str) -> None:
 def test_a_line_without_its_comments_and_code(line: str, plain: str, shown: str) -> None:
     note = read(f"{line}\n")
     assert (note.plain(1), note.shown(1)) == (plain, shown)
-
-
-@pytest.mark.parametrize("mark", ["%%", "<!--"])
-def test_an_unclosed_comment_is_reported_where_it_opens(mark: str) -> None:
-    note = read(f"a\nb {mark} c\n# d\n")
-    assert [(p.line, "comment is never closed" in p.message) for p in note.problems] == [(2, True)]
-    assert not note.headings
 
 
 # --- links, tags, block ids ---------------------------------------------------------------------------------
