@@ -69,6 +69,11 @@ The bakery only takes cash, write that down.
 log this: the turbine was replaced by the B model
 Memorise this: the safe word for the alarm company is with Ruth
 so you don't ask again: Pim's daughter is vegan
+präg dir ein, dass Tante Hilde keine Nüsse isst
+add to what you know about me: I'm left-handed
+deja anotado que el taller abre a las ocho
+pour que tu saches, Inès fait les factures
+for next time the flour on that sheet wants to be in kilos
 next time just use the metric template, always
 Schreib dir auf: Die Kasse wird immer samstags gezählt.
 Nicht vergessen: der Schlüssel liegt bei Brandts.
@@ -225,6 +230,7 @@ there is a typo in the header
 the function has too many arguments
 My terminal is stuck.
 we must fix this before lunch
+for the next hour, from now on only touch tests/ please
 """
 
 
@@ -333,11 +339,6 @@ def test_who_asks_not_to_remember_is_obeyed(text: str) -> None:
     assert list(find_log_statements(text.replace("\n", " "), 1, LANGUAGES)) == []
 
 
-def test_a_later_wish_not_to_remember_takes_back_what_was_said_before() -> None:
-    said = [SessionTurn(1, True, "Remember that the deal with Acme closes in May."), SessionTurn(2, False, "Noted.")]
-    assert stated([*said, SessionTurn(3, True, "no, don't remember that")]) == []
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -360,33 +361,29 @@ def test_a_negation_that_is_no_refusal_asks_all_the_same(text: str) -> None:
 @pytest.mark.parametrize(
     ("said", "corrected", "kept"),
     [
-        (
-            "Remember that the staging server is called hamster.",
-            "Sorry, no, forget that, the staging server is called gerbil, I mixed them up.",
-            "The staging server is called gerbil",
-        ),
-        (
-            "Merk dir, dass der Testserver Hamster heißt.",
-            "Quatsch, vergiss das. Der Testserver heißt Biber.",
-            "Der Testserver heißt Biber.",
-        ),
-        (
-            "Remember that the database listens on port 5433.",
-            "Actually no, it's port 5434",
-            "The database listens on port 5434.",
-        ),
+        ("Remember that the staging server is called hamster.",
+         "Sorry, no, forget that, the staging server is called gerbil, I mixed them up.",
+         "The staging server is called gerbil"),
+        ("Merk dir, dass der Testserver Hamster heißt.", "Quatsch, vergiss das. Der Testserver heißt Biber.",
+         "Der Testserver heißt Biber."),
+        ("Remember that the database listens on port 5433.", "Actually no, it's port 5434",
+         "The database listens on port 5434."),
+        ("merk dir: der Testserver läuft auf Port 5433", "nein, der Testserver läuft auf Port 5434",
+         "Der Testserver läuft auf Port 5434"),
+        ("Remember: our anniversary is 12 June.", "Actually it's 21 June, remember that.",
+         "Our anniversary is 21 June."),
+        ("Remember: my wife's name is Oona and our anniversary is 12 June.",
+         "Actually scratch that, the anniversary is 21 June, remember that instead.",
+         "My wife's name is Oona and our anniversary is 21 June."),
+        ("Remember: the standup is at 9:30.", "Sorry, it's at 10:15, please remember.", "The standup is at 10:15."),
         ("Remember that the staging server is called hamster.", "Forget that, it is wrong.", ""),
         ("Remember that the staging server is called hamster.", "please delete that from your memory", ""),
         ("Remember that the staging server is called hamster.", "jk", ""),
+        ("Remember that the deal with Acme closes in May.", "no, don't remember that", ""),
         ("Merk dir, dass der Testserver Hamster heißt.", "Lösch das wieder.", ""),
-        (
-            "merk dir: der Testserver läuft auf Port 5433",
-            "nein, der Testserver läuft auf Port 5434",
-            "Der Testserver läuft auf Port 5434",
-        ),
         ("Remember that we always book hotel Arcadas.", "never mind, is hotel Arcadas open?", ""),
     ],
-)
+)  # fmt: skip
 def test_what_corrects_a_request_takes_its_place(said: str, corrected: str, kept: str) -> None:
     turns = [SessionTurn(1, True, said), SessionTurn(2, False, "Noted."), SessionTurn(3, True, corrected)]
     found = stated(turns)
@@ -457,7 +454,3 @@ Please always use pnpm from now on
 def test_what_is_to_be_done_from_now_on_is_proposed_whole(text: str) -> None:
     (found,) = stated([SessionTurn(1, True, text)])
     assert not found.is_request and len(found.text) >= len(text) - len(", tá?")
-
-
-def test_what_is_to_be_done_for_a_while_from_now_on_is_no_rule() -> None:
-    assert stated([SessionTurn(1, True, "for the next hour, from now on only touch tests/ please")]) == []

@@ -98,22 +98,29 @@ def test_what_is_asked_supposed_quoted_passing_or_secret_is_none(text: str) -> N
         "Comprueba si todas las filas tienen siempre un total, y quita solo la última.",
         "Quero uma tabela com todas as notas de cada cliente da nossa lista.",
         "the new passphrase is set\nbramble7-Otter goes in twice here, every time",
+        "yeah because nobody ever sleeps on a night shift of course, we all just nap standing like horses",
+        "the relatives in bed 9 said the food is terrible and we always ignore the bell",
+        "All our tests pass except the one about time zones, which only fails in the pipeline",
+        "I like the second version, the verbs are stronger",
+        "it sounds a bit thin now and the guest has this weird echo on every second word",
+        "mas eles sempre dizem isso",
+        "When i click the second button nothing happens at all and the network tab stays empty",
+        "Bind it in the constructor and then run all the unit tests plus the two integration ones",
+        "The diff looks good to me, but the commit message is longer than the change itself and nobody reads it",
+        "Der Vermieter meinte, wir müssten alle Wände weiß streichen und jeden Dübel einzeln rausziehen",
+        "nunca he visto un texto con tantas comas",
+        "claro, como siempre el escáner funciona de maravilla, por eso estoy aquí contando a mano",
+        "on a reçu quatre candidatures, deux sont correctes et les autres sont hors sujet",
+        "wir müssen den Saal noch schmücken, und keiner hat Zeit",
     ],
 )
-def test_talk_about_the_task_at_hand_is_no_statement(text: str) -> None:
+def test_talk_about_the_task_at_hand_irony_hearsay_and_taste_are_no_statements(text: str) -> None:
     assert kept(("U", "hello there, we have work to do"), ("A", "Good."), ("U", text)) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "statement"),
-    [
-        ("carve this over the door: nobody pays in cash here", "Nobody pays in cash here"),
-        ("could you stow away somewhere that deliveries always come on Mondays?", "Deliveries always come on Mondays."),
-        ('Our "fast" lane takes no parcels over 20 kg, and the "slow" one takes all of them', None),
-    ],
-)
-def test_what_is_announced_or_put_politely_is_a_statement(text: str, statement: str | None) -> None:
-    assert [one for _, one in kept(("U", "hello"), ("A", "Hi."), ("U", text))] == [statement or text]
+def test_a_short_quotation_is_a_name() -> None:
+    text = 'Our "fast" lane takes no parcels over 20 kg, and the "slow" one takes all of them'
+    assert [one for _, one in kept(("U", "hello"), ("A", "Hi."), ("U", text))] == [text]
 
 
 def test_the_agents_words_count_only_where_the_user_affirms_them() -> None:
@@ -124,9 +131,37 @@ def test_the_agents_words_count_only_where_the_user_affirms_them() -> None:
     assert kept(("A", "Shall I commit it?"), ("U", "yes, do that please")) == []
 
 
-def test_what_is_taken_back_later_is_none() -> None:
-    assert kept(("U", "We always book hotel Arcadas."), ("A", "Done."), ("U", "hm wait, scrap Arcadas")) == []
-    assert len(kept(("U", "We always book hotel Arcadas."), ("A", "Done."), ("U", "scrap the breakfast"))) == 1
+BOOKED = "We always book hotel Arcadas."
+FORMATTING = "we use ruff for formatting, not black"
+POLITE = "Con las familias siempre de usted, nada de tutear en las cartas."
+DEPOSITS = "note que Solène gère les dépôts-vente et Yanis l'atelier"
+SEATED = "quem não tem mesa vai sempre pra mesa 20, por favor"
+
+
+@pytest.mark.parametrize(
+    ("said", "later", "is_kept"),
+    [
+        (BOOKED, "hm wait, scrap Arcadas", False),
+        (BOOKED, "scrap the breakfast", True),
+        (SEATED, "ai não, a 20 é do bolo", False),  # an interruption is about what was said just before
+        (POLITE, "gracias\nolvídalo pues. otra cosa, con las notas", True),  # an everyday word takes nothing back
+        # What is to be deleted may be part of the work at hand: that takes back a request alone.
+        (f"{FORMATTING}, there is an old config. remove it", "ok", True),
+        (f"remember that {FORMATTING}", "delete that", False),
+        # A remark off the record takes back nothing else about somebody.
+        (DEPOSITS, "ok\nne retiens pas ça mais Yanis cherche un autre boulot", True),
+        (DEPOSITS, "oublie que Solène gère les dépôts-vente", False),
+    ],
+)
+def test_what_is_taken_back_later_is_none(said: str, later: str, is_kept: bool) -> None:
+    turns = [("U", "look at this"), ("U", said), ("A", "Done."), *(("U", text) for text in later.split("\n"))]
+    assert len(kept(*turns)) == is_kept
+
+
+def test_a_request_is_taken_back_by_no_bare_no() -> None:
+    said = ("U", f"remember that {BOOKED}"), ("A", "Noted. Shall I remember that for all projects?")
+    assert len(kept(*said, ("U", "no"))) == 1
+    assert kept(*said, ("U", "no, don't remember it")) == []
 
 
 def test_a_trouble_and_its_cure_are_a_case() -> None:
@@ -162,45 +197,13 @@ def test_what_a_person_does_not_want_remembered_when_asked_is_none(asked: str, a
     assert (kept(*said) != []) is is_kept
 
 
-def test_a_request_is_taken_back_by_no_bare_no() -> None:
-    said = ("U", "remember that we always book hotel Arcadas."), ("A", "Noted. Shall I remember that for all projects?")
-    assert len(kept(*said, ("U", "no"))) == 1
-    assert kept(*said, ("U", "no, don't remember it")) == []
-
-
-def test_an_everyday_word_in_both_takes_nothing_back() -> None:
-    rule = "Con las familias siempre de usted, nada de tutear en las cartas."
-    assert kept(("U", rule), ("A", "Hecho."), ("U", "gracias"), ("U", "olvídalo pues. otra cosa, con las notas")) != []
-
-
-def test_what_is_to_be_deleted_from_the_work_at_hand_takes_back_a_request_alone() -> None:
-    rule = "we use ruff for formatting, not black"
-    assert len(kept(("U", "look at this"), ("A", "Done."), ("U", f"{rule}, there is an old config. remove it"))) == 1
-    assert kept(("U", f"remember that {rule}"), ("A", "Noted."), ("U", "delete that")) == []
-
-
 def test_what_a_request_points_back_to_stands_before_it() -> None:
     wanted = "the print shop wants 3 mm bleed on all sides"
     said = kept(("U", f"{wanted}, keep that in mind for every pdf you make me"))
     assert [text for _, text in said] == [wanted[0].upper() + wanted[1:]]
-
-
-def test_the_same_in_a_sentence_of_its_own() -> None:
     wanted = "The printed menu has to be in 18 point."
     said = kept(("U", f"{wanted} Please keep that in mind for everything you make for us."))
     assert [text for _, text in said] == [wanted]
-
-
-def test_a_remark_off_the_record_takes_back_nothing_else_about_somebody() -> None:
-    said = (("U", "note que Solène gère les dépôts-vente et Yanis l'atelier"), ("A", "C'est noté."))
-    later = ("U", "ok"), ("A", "Voilà."), ("U", "ne retiens pas ça mais Yanis cherche un autre boulot")
-    assert len(kept(*said, *later)) == 1
-    assert kept(*said, ("U", "oublie que Solène gère les dépôts-vente")) == []
-
-
-def test_who_interrupts_takes_back_what_was_said_just_before() -> None:
-    said = ("U", "quem não tem mesa vai sempre pra mesa 20, por favor"), ("A", "Feito.")
-    assert kept(*said, ("U", "ai não, a 20 é do bolo")) == []
 
 
 @pytest.mark.parametrize(
@@ -309,48 +312,11 @@ def test_what_stands_beside_something_pasted_is_stated(text: str) -> None:
     assert [statement for _, statement in kept(("U", text))] == ["We never deploy on Fridays"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "yeah because nobody ever sleeps on a night shift of course, we all just nap standing like horses",
-        "the relatives in bed 9 said the food is terrible and we always ignore the bell",
-        "All our tests pass except the one about time zones, which only fails in the pipeline",
-        "I like the second version, the verbs are stronger",
-        "it sounds a bit thin now and the guest has this weird echo on every second word",
-        "mas eles sempre dizem isso",
-        "When i click the second button nothing happens at all and the network tab stays empty",
-        "Bind it in the constructor and then run all the unit tests plus the two integration ones",
-        "The diff looks good to me, but the commit message is longer than the change itself and nobody reads it",
-        "Der Vermieter meinte, wir müssten alle Wände weiß streichen und jeden Dübel einzeln rausziehen",
-        "nunca he visto un texto con tantas comas",
-        "claro, como siempre el escáner funciona de maravilla, por eso estoy aquí contando a mano",
-        "on a reçu quatre candidatures, deux sont correctes et les autres sont hors sujet",
-        "wir müssen den Saal noch schmücken, und keiner hat Zeit",
-    ],
-)
-def test_irony_hearsay_taste_and_the_work_at_hand_are_no_statements(text: str) -> None:
-    assert kept(("U", "hello"), ("A", "Hello."), ("U", text)) == []
-
-
 def test_what_is_asked_for_is_not_cut_within_a_clause_and_may_stand_before() -> None:
     frozen = "until 9 june nothing but crash fixes goes into this branch"
     assert kept(("U", f"The demo is frozen. {frozen}. add that to your memory"))[0][1] == f"U{frozen[1:]}."
     rule = "We mail no rota before Ann has seen it."
     assert [text for _, text in kept(("U", f"stop! {rule} save that as a rule pls"))] == [rule]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "präg dir ein, dass Tante Hilde keine Nüsse isst",
-        "add to what you know about me: I'm left-handed",
-        "deja anotado que el taller abre a las ocho",
-        "pour que tu saches, Inès fait les factures",
-        "for next time the flour on that sheet wants to be in kilos",
-    ],
-)
-def test_requests_in_other_words(text: str) -> None:
-    assert len(kept(("U", text))) == 1
 
 
 @pytest.mark.parametrize(
@@ -401,6 +367,8 @@ def test_who_says_the_same_again_says_nothing_new() -> None:
 @pytest.mark.parametrize(
     ("text", "statement"),
     [
+        ("carve this over the door: nobody pays in cash here", "Nobody pays in cash here"),
+        ("could you stow away somewhere that deliveries always come on Mondays?", "Deliveries always come on Mondays."),
         ("carve this into the mantelpiece: raw milk is sold at the gate only", "Raw milk is sold at the gate only"),
         ("puisque tu demandes gentiment : la cave est fermée en août", "La cave est fermée en août"),
         ("what the log shows me again: the build is broken", None),
@@ -408,7 +376,7 @@ def test_who_says_the_same_again_says_nothing_new() -> None:
         ("could you do one thing for me: run the migration", None),
     ],
 )
-def test_what_a_colon_leads_up_to_is_stated(text: str, statement: str | None) -> None:
+def test_what_a_colon_leads_up_to_or_a_polite_question_asks_is_stated(text: str, statement: str | None) -> None:
     # The first message sets the task.
     assert [one for _, one in kept(("U", "hello there"), ("U", text))] == ([statement] if statement else [])
 
@@ -435,22 +403,6 @@ def test_only_what_is_asked_or_agreed_to_be_remembered_is_a_request(
     turns = [SessionTurn(number, who == "U", text) for number, (who, text) in enumerate([("U", "hi"), *said])]
     found = [one for one in find_statements(turns, LANGUAGES) if not (one.is_taken_back or one.is_secret)]
     assert [(one.text, one.is_request) for one in found] == statements
-
-
-@pytest.mark.parametrize(
-    ("said", "correction", "kept_text"),
-    [
-        ("our anniversary is 12 June.", "Actually it's 21 June, remember that.", "Our anniversary is 21 June."),
-        (
-            "my wife's name is Oona and our anniversary is 12 June.",
-            "Actually scratch that, the anniversary is 21 June, remember that instead.",
-            "My wife's name is Oona and our anniversary is 21 June.",
-        ),
-        ("the standup is at 9:30.", "Sorry, it's at 10:15, please remember.", "The standup is at 10:15."),
-    ],
-)
-def test_a_corrected_value_stands_in_the_statement_it_corrects(said: str, correction: str, kept_text: str) -> None:
-    assert [text for _, text in kept(("U", f"Remember: {said}"), ("A", "Noted."), ("U", correction))] == [kept_text]
 
 
 def test_the_value_of_something_else_corrects_nothing() -> None:

@@ -378,18 +378,19 @@ class _Judge:
         if not (statement.is_taken_back or statement.is_secret):
             compared = self._reconsidered(statement, about, compared)
         gating = gating_scalar(statement.text, compared.cosines, [cosine(compared.vector, turn) for turn in turns])
-        gap = _days_since(compared.known, place.day)
+        old, gap = compared.known, _days_since(compared.known, place.day)
         evidence = AdmissionInput(statement.cue.certainty, statement.confidence, compared.similarity, gap)
         score = admission(category, evidence, self._weights)
         decision, why = compared.decision, ""
-        if decision == MERGE and compared.known and _stands_in_a_log(statement.text, compared.known):
-            decision = SKIP
+        is_in_notes = old is not None and not (old.is_batch or old.is_refused)
+        if decision == MERGE and old and is_in_notes and old.text.split() == statement.text.split():
+            decision = SKIP  # word for word
         if statement.is_taken_back:
             decision, why = SKIP, "taken back"
         elif statement.is_secret:
             decision, why = SKIP, "secret"
         elif decision == SKIP:
-            why = "refused" if compared.known and compared.known.is_refused else "known"
+            why = "refused" if old and old.is_refused else "known"
         elif not statement.is_request and score < self._weights.reject:
             decision, why = SKIP, "score"
         elif decision != SUPERSEDE and not _is_marked(statement) and gating.G < GATE:
@@ -402,8 +403,8 @@ class _Judge:
             place.session, place.message, statement.text, kind, category, decision, round(score, 4),
             {key: round(value, 4) for key, value in gating._asdict().items()},
             place.source, place.scope, place.day, "request" if statement.is_request else statement.cue.name, about,
-            resembles=compared.known.source if compared.known else "", why=why,
-            replaces=statement_key(old.text, old.scope) if (old := compared.known) and decision == SUPERSEDE else 0,
+            resembles=old.source if old else "", why=why,
+            replaces=statement_key(old.text, old.scope) if old and decision == SUPERSEDE else 0,
         )  # fmt: skip
 
     def _reconsidered(self, statement: Statement, about: Sequence[str], compared: Comparison) -> Comparison:
@@ -435,11 +436,6 @@ def _days_since(known: KnownStatement | None, day: date | None) -> float | None:
     """How many days before `day` something known was said, by the date in its source; None if it has none."""
     found = _DATE.search(known.source) if known else None
     return float(max(0, (day - date(*map(int, found.groups()))).days)) if day and found else None
-
-
-def _stands_in_a_log(text: str, known: KnownStatement) -> bool:
-    """Whether a note contains a statement word for word."""
-    return not (known.is_batch or known.is_refused) and text.split() == known.text.split()
 
 
 def _is_marked(statement: Statement) -> bool:

@@ -198,17 +198,12 @@ class JsonlFile:
                 yield Record(end=end, is_unfinished=True)
 
     def _record(self, line: bytes | None) -> Record:
-        if line is None or _is_output(line):
-            return Record(outputs=1)
+        if line is None or (len(line) > LONG_LINE_BYTES and b'"tool_result"' in line[:HEAD_BYTES]):
+            return Record(outputs=1)  # parsing these would take a third of a sync
         if line.isspace():  # strip() would copy megabytes
             return Record()
         record = _json(line)
         return self.parse(record) if isinstance(record, dict) else Record(damaged=1)
-
-
-def _is_output(line: bytes) -> bool:
-    """Whether a long line is a tool's output, by its head; parsing these would take a third of a sync."""
-    return len(line) > LONG_LINE_BYTES and b'"tool_result"' in line[:HEAD_BYTES]
 
 
 def _json(data: bytes | str) -> Any:  # noqa: ANN401
