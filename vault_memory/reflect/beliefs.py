@@ -410,10 +410,8 @@ class _EvidenceSearch(NamedTuple):
                     yield SUPPORTS, fact
 
     def _counted_as(self, relation: str, fact: Fact) -> str:
-        """The relation, or RELATED for a doubt and for a supporting opinion that is not newer.
-
-        Otherwise two opinions that say nearly the same would each be evidence for the other.
-        """
+        """The relation, or RELATED for a doubt and for a supporting opinion that is not newer: otherwise two opinions
+        that say nearly the same would each be evidence for the other."""
         day = stated_on(fact)
         is_older = day is None or (self.since is not None and day <= self.since)
         if is_doubt(fact) or (relation == SUPPORTS and fact.kind == OPINION and is_older):

@@ -209,10 +209,8 @@ def _write_block(draft: Draft, page: generated_blocks.Page, new: Block) -> bytes
 
 
 def _refuse_loss(draft: Draft, block: Block, was: Sequence[Line], past: PageHistory) -> None:
-    """Raise RefusedError if too many of a page's entries rest on facts that no note contains any more.
-
-    An entry whose fact was reworded on the same line of its note is not lost.
-    """
+    """Raise RefusedError if too many of a page's entries rest on facts that no note contains any more, not counting
+    those reworded on the same line of their note."""
     lost = [name for name in block.cites if not (name in past.facts.names or name in past.facts.withheld)]
     known = frozenset(block.cites).union(*(line.facts for line in was))
     new = frozenset[str]().union(*(line.facts for line in draft.lines)) - known

@@ -143,10 +143,8 @@ class EntityPage:
                 yield newer
 
     def _heading(self, telling: Sequence[Fact]) -> set[int]:
-        """The ids of the facts that may be the headline: undated ones, else those not over, else any not superseded.
-
-        Never untrusted facts: they appear below, marked.
-        """
+        """The ids of the facts that may be the headline: undated ones, else those not over, else any not superseded;
+        never untrusted facts, which appear below, marked."""
         telling = [fact for fact in telling if fact.is_trusted]
         holding = [fact for fact in telling if fact.succeeded_by is None]
         own = [fact for fact in holding if fact.kind in STANDING and self.slug in fact.subjects]

@@ -147,11 +147,8 @@ def _text_places(texts: Sequence[str]) -> list[int]:
 def _find_replaced(
     texts: Sequence[str], written: Sequence[str], hunks: Sequence[tuple[list[int], list[int]]]
 ) -> dict[int, int]:
-    """Map the positions of new lines to those of the written lines they replaced.
-
-    A line with the same words was moved. Within a hunk, lines are paired by block id or citation; the rest in order, if
-    as many were added as removed.
-    """
+    """Map the positions of new lines to those of the written lines they replaced: by the same words (it was moved);
+    within a hunk by block id or citation; the rest in order, if as many were added as removed."""
     left = {bare(written[at]): at for gone, _ in reversed(hunks) for at in reversed(gone)}
     found = {place: left.pop(bare(texts[place])) for _, new in hunks for place in new if bare(texts[place]) in left}
     for gone, new in hunks:

@@ -181,10 +181,8 @@ class RunPlanner:
         return frozenset() if self._asked.force else gone | removed
 
     def _pages_of_runs(self) -> list[str]:
-        """The pages that the undo history names as written, for an index that was built anew since.
-
-        None if so many of them are gone that they went with the index: those are made again.
-        """
+        """The pages that the undo history names as written, for an index that was built anew since; none if so many
+        are gone that they went with the index, because those are made again."""
         pages: dict[str, None] = {}
         with suppress(VaultError):  # a damaged history says nothing
             for run in UndoHistory(self._vault.root).runs(REFLECT):
@@ -211,8 +209,7 @@ class RunPlanner:
     def _plan_core(self) -> bytes | None:
         """Plan the ticked changes to the core and return its content after them; changes that fail stay ticked.
 
-        If the core cannot be read, report that and return None: no answers are read and nothing is proposed, but no
-        other page depends on it.
+        None if the core cannot be read, which is reported: then no answers are read and nothing is proposed.
         """
         try:
             found = ((path, data) for path in self._layout.cores if (data := self._page(path)) is not None)

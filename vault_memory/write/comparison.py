@@ -200,10 +200,8 @@ class Comparer:
         return SKIP if says_nothing_new else ""
 
     def _fills_same_slot(self, text: str, kind: str, known: KnownStatement) -> bool:
-        """Whether two statements differ only in one number or the day: "the deadline moved to 10 May".
-
-        Experiences in the past tense never do: what was done on two days was done twice.
-        """
+        """Whether two statements differ only in one number or the day ("the deadline moved to 10 May"); experiences in
+        the past tense never do, because what was done on two days was done twice."""
         if "B" in (kind, known.kind) and date_finder.fact_tense(text.lower().split()) == date_finder.PAST:
             return False
         numbers, days = (

@@ -82,13 +82,12 @@ class NoteWriter:
         """Append a fact to a day's note and index it."""
         with self._alone():
             known = self._asked(lambda store: retain.resemblance(retain.compare(store.view(ALL), bullet, day)), "")
-            done = self._retain(bullet, day)
-            return replace(done, warning=" ".join(filter(None, (done.warning, known and f"{known}."))))
+            return self._retain(bullet, day, known and f"{known}.")
 
-    def _retain(self, bullet: Bullet, day: date) -> RetainResult:
+    def _retain(self, bullet: Bullet, day: date, warning: str = "") -> RetainResult:
         self._refuse_unfit()
         done = retain.retain_bullet(self._rewriter, bullet, day, template("daily.md"))
-        said = (self._findable(done.path), self._take_back(bullet))
+        said = (self._findable(done.path), self._take_back(bullet), warning)
         return replace(done, warning=" ".join(filter(None, said)))
 
     def _refuse_unfit(self) -> None:
@@ -220,10 +219,8 @@ class NoteWriter:
 
     @contextmanager
     def _noting(self, key: int, source: str = "") -> Iterator[None]:
-        """Record in the journal that a text is forgotten (at `source`), or, without `source`, no longer is.
-
-        If the body fails, the opposite is recorded, unless the journal said the same before.
-        """
+        """Record in the journal that a text is forgotten (at `source`), or, without `source`, no longer is; and the
+        opposite if the body fails, unless the journal said the same before."""
         is_forgotten = bool(source)
         cited = journal.CitedPassage(source, key)
         was = self._last_word(cited.key)
@@ -289,10 +286,8 @@ class NoteWriter:
             yield f"It is out of the note, but the index does not know that yet: {error}"
 
     def _findable(self, path: str) -> str:
-        """Index a note this program wrote; returns a warning if it cannot be recalled, or "".
-
-        Raising here would make the caller write it a second time; the next command indexes it.
-        """
+        """Index a note this program wrote; returns a warning if it cannot be recalled, or "": raising would make the
+        caller write it a second time, and the next command indexes it."""
         try:
             own = self._index_own(path)
         except VaultMemoryError as error:

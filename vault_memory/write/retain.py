@@ -183,10 +183,8 @@ def open_to_all(rewriter: Rewriter, path: str, narrative: str) -> None:
 def _rewrite_fact(
     rewriter: Rewriter, path: str, narrative: str, change: Callable[[facts.RetainFact, list[str]], T]
 ) -> T:
-    """Let `change` edit the lines of the fact with this narrative in a note.
-
-    Raises ConflictError if the note keeps changing, or the fact is gone.
-    """
+    """Let `change` edit the lines of the fact with this narrative in a note; raises ConflictError if it is gone, or
+    the note keeps changing."""
 
     def compose(before: bytes | None) -> tuple[bytes, T]:
         note = rewriter.vault.parse(path, before or b"")
