@@ -183,9 +183,10 @@ class Memory:
 
     def entity(self, name: str, progress: "Progress | None" = None, scopes: Scopes = ()) -> "EntityProfile | None":
         """What is known about one entity, superseded facts last; None if it is unknown."""
-        _text(name=name)
         from vault_memory.search.entity_profile import marked, profile
         from vault_memory.search.names import Names
+
+        _text(name=name)
 
         def ask(view: "View", _: object) -> "EntityProfile | None":
             found = profile(view, name)

@@ -1,8 +1,6 @@
 """The `install` and `uninstall` commands."""
 
 import contextlib
-import difflib
-import io
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,6 +14,7 @@ from vault_memory.integrations import settings_paths
 from vault_memory.integrations.install import FileChange, Installer, SettingValues, copies, notes_folder, usual_folder
 from vault_memory.integrations.settings_paths import InstallPlace
 from vault_memory.sessions import projects
+from vault_memory.text.output import patch
 from vault_memory.text.scope_syntax import AGENT_NOTES
 
 if TYPE_CHECKING:
@@ -191,11 +190,4 @@ def _report(shared: Shared, name: str, changes: Sequence[FileChange], about: dic
 
 
 def _diff(change: FileChange) -> str:
-    """The change as a unified diff, with /dev/null for a file that is created or deleted."""
-    if change.before == change.after:
-        return ""
-    old, new = ((data or b"").decode("utf-8", "replace") for data in (change.before, change.after))
-    before, after = ("/dev/null" if data is None else str(change.file) for data in (change.before, change.after))
-    before_lines, after_lines = (list(io.StringIO(text, newline="\n")) for text in (old, new))
-    lines = difflib.unified_diff(before_lines, after_lines, before, after)
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+    return patch(change.before, change.after, str(change.file), str(change.file))

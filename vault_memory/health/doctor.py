@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import BusyError, IndexUnusableError, RemoteError, UsageError, VaultMemoryError
-from vault_memory.health import status as state_of
-from vault_memory.health.status import index_status, last_reflect
+from vault_memory.health import status
 from vault_memory.integrations import hook_log, install, settings_edit, settings_paths
 from vault_memory.markdown.note import Problem
 from vault_memory.reflect.model_writer import configured_writer
@@ -113,9 +112,8 @@ def _places(memory: "Federation", walk: Walk) -> Iterator[Check]:
     else:
         level, what = ("warning", "it cannot be updated") if path.exists() else ("error", "there can be none")
         cannot = f"the index folder {path.parent} cannot be written: {what}"
-        yield Check(
-            "place", level, cannot, "Set `index.path` in your own settings file to a folder that can be written."
-        )
+        mend = "Set `index.path` in your own settings file to a folder that can be written."
+        yield Check("place", level, cannot, mend)
     folder = locations.derived(memory.vault.root, "tmp")  # create nothing in a vault that was never written to
     with suppress(OSError):
         if folder and folder.is_dir() and not safe_files.can_exchange(folder):
@@ -146,7 +144,7 @@ def _inspect_index(memory: "Federation") -> Check:
         verdict = str(error)
     if verdict:
         return Check("index", "error", f"the index is damaged: {verdict}", "Run `memory index --rebuild`.")
-    state = index_status(memory)
+    state = status.index_status(memory)
     if state["pending"]:
         return Check("index", "notice", f"sound, but {plural(state['pending'], 'note')} behind", "Run `memory index`.")
     held = (plural(state[f"{noun}s"], noun) for noun in ("note", "passage", "fact"))
@@ -155,7 +153,7 @@ def _inspect_index(memory: "Federation") -> Check:
 
 def _reflect(memory: "Federation", walk: Walk) -> Iterator[Check]:
     """What the last reflect could not write, since nobody watches it at night."""
-    last = last_reflect(memory)
+    last = status.last_reflect(memory)
     if last and (last.skipped or not last.ok):
         what = "failed" if not last.ok else f"skipped {plural(last.skipped, 'page')}; the first"
         when = f"the last one, {last.at.astimezone():%Y-%m-%d %H:%M},"
@@ -201,7 +199,7 @@ def _embedding_model(memory: "Federation", remote: "RemoteEmbedder") -> Check:
 
 def _is_usable(memory: "Federation") -> bool:
     with suppress(VaultMemoryError):
-        return memory.index_file.path.exists() and not memory.index_file.unusable()
+        return memory.has_index()
     return False
 
 
@@ -220,7 +218,7 @@ def _vectors(memory: "Federation", walk: Walk) -> Iterator[Check]:
     """Vectors that are still to be made, or cannot be made."""
     if not _is_usable(memory):
         return
-    state = index_status(memory)
+    state = status.index_status(memory)
     for each in (each for each in state["embedders"] if each["configured"]):
         name, passages = each["id"], f"{state['passages']:,} passages"
         if each["passages"] + each["without"] < state["passages"]:
@@ -253,19 +251,16 @@ def _sessions(memory: "Federation", walk: Walk) -> Iterator[Check]:
     """Texts of agents' sessions: how many, missing source folders, and texts left from switched-off agents."""
     from vault_memory.sessions import readers, session_root
 
-    if found := state_of.sessions(memory):
+    if found := status.sessions(memory):
         for tool in found["tools"]:
             folder = readers.tool_folder(tool, memory.config, os.environ)
             if not folder.is_dir():
                 what = f"there is no folder {folder}, so nothing of {tool} is read"
                 yield Check("sessions", "notice", what, "Correct `sessions` in your settings if it is elsewhere.")
         held = f"{plural(found['transcripts'], 'session')} in {found['folder']} ({found['bytes'] / 1e6:.1f} MB)"
-        if found["pending"]:
-            yield Check("sessions", "notice", f"{held}, {found['pending']:,} behind", "Run `memory index`.")
-        else:
-            yield Check("sessions", "ok", held)
-    left = session_root.unwanted_texts(memory.config, os.environ)
-    if left.texts:
+        behind = Check("sessions", "notice", f"{held}, {found['pending']:,} behind", "Run `memory index`.")
+        yield behind if found["pending"] else Check("sessions", "ok", held)
+    if (left := session_root.unwanted_texts(memory.config, os.environ)).texts:
         held = f"{plural(left.texts, 'session')} of {', '.join(left.tools)} ({left.bytes / 1e6:.1f} MB)"
         kept = f"texts of {held} are kept in {left.folder}, though switched off"
         only = "some may be the only copy, for tools delete their transcripts"
@@ -273,7 +268,7 @@ def _sessions(memory: "Federation", walk: Walk) -> Iterator[Check]:
 
 
 def _further_vaults(memory: "Federation", walk: Walk) -> Iterator[Check]:
-    for each in state_of.further(memory):
+    for each in status.further(memory):
         where = f"{each['name']} ({each['path']})"
         if each["why_not"]:
             why = f"{each['name']} cannot be searched: {each['why_not']}"
@@ -388,11 +383,9 @@ def _doubtful_names(store: View) -> Iterator[Problem]:
     names = Names(store)
     pages = sorted({slug for _, slug, *_ in note_queries.page_names(store)})
     for text, slug, path, line in note_queries.names_mentioned_once(store):
-        close = difflib.get_close_matches(slug, pages, n=1, cutoff=0.84) if len(slug) > 3 else []
-        if close:
-            yield Problem(
-                path, line, f"`{text}` looks like `{names.shown(names.canonical(close[0]))}`: are they the same?"
-            )
+        for close in difflib.get_close_matches(slug, pages, n=1, cutoff=0.84) if len(slug) > 3 else ():
+            shown = names.shown(names.canonical(close))
+            yield Problem(path, line, f"`{text}` looks like `{shown}`: are they the same?")
     for slug, paths in names.claimed.items():
         for path in paths:
             others = " and ".join(other for other in paths if other != path)
@@ -402,8 +395,7 @@ def _doubtful_names(store: View) -> Iterator[Problem]:
 
 def _forgotten_again(store: View) -> Iterator[Problem]:
     """Forgotten facts that are in a note again; recall finds them, because the notes are authoritative."""
-    days = journal.forgotten(store)
-    if days:
+    if days := journal.forgotten(store):
         for path, line, text in note_queries.fact_texts(store):
             if day := days.get(journal.passage_key(text)):
                 what = f"forgotten on {day}, and here again: delete it, or `memory retain` it to keep it"

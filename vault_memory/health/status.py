@@ -52,7 +52,7 @@ def index_status(memory: "Memory", scopes: tuple[str, ...] = ()) -> Document:
         "path": str(path), "bytes": 0, "fresh": False, "pending": 0, "generation": 0, "notes": 0, "passages": 0,
         "facts": 0, "why_there": memory.index_file.place, "embedders": [],
     }  # fmt: skip
-    if not path.exists() or memory.index_file.unusable():
+    if not memory.has_index():
         return found
     reading = memory.index_file.reading(write=False)
     with suppress(IndexDamagedError), reading as (store, freshness), store.snapshot():
@@ -82,14 +82,12 @@ def sessions(memory: "Federation") -> Document | None:
 def further(memory: "Federation") -> Iterator[Document]:
     """The configured further vaults and the state of their indexes; `why_not` says why one cannot be queried."""
     for root, given in memory.ask_each(lambda root: index_status(memory.memory_of(root))):
-        found: Document = {"fresh": False, "pending": 0, "notes": 0, "bytes": 0}
-        why_not = None
+        known = {"name": root.name, "path": str(root.path), "scope": root.scope, "why_not": None}
+        figures = {"fresh": False, "pending": 0, "notes": 0, "bytes": 0}
         if isinstance(given, VaultMemoryError):
-            why_not = str(given)
+            yield known | {"why_not": str(given)} | figures
         else:
-            found = given
-        known = {"name": root.name, "path": str(root.path), "scope": root.scope, "why_not": why_not}
-        yield known | {name: found[name] for name in ("fresh", "pending", "notes", "bytes")}
+            yield known | {name: given[name] for name in figures}
 
 
 def last_reflect(memory: "Memory") -> ReflectEnd | None:

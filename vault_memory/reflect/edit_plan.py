@@ -3,7 +3,6 @@
 A draft is what a block would contain on its own; merge.py combines it with what the user did to the page.
 """
 
-import difflib
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Sequence
@@ -15,7 +14,7 @@ from vault_memory.reflect import generated_blocks, merge
 from vault_memory.reflect.fact_lines import counted_each
 from vault_memory.reflect.generated_blocks import Block, Line, fact_name
 from vault_memory.reflect.merge import KnownFacts
-from vault_memory.text.output import plural
+from vault_memory.text.output import patch, plural
 
 LOSS_SHARE, LOSS_FEW = 0.25, 3
 """A run removes at most this share of a page's entries, or this many if that is more."""
@@ -85,14 +84,7 @@ class Edit(NamedTuple):
     def diff(self) -> str:
         """The edit as a unified diff for `patch -p1`, without a final newline."""
         tab = "\t" if " " in self.path else ""  # terminates a path with spaces
-        name = "/dev/null" if self.before is None else f"a/{self.path}{tab}"
-        # Lines as diff and patch see them: newlines kept, and only a line feed ends a line.
-        before, after = (
-            re.findall(r"[^\n]*\n|[^\n]+", data.decode("utf-8", "replace")) for data in (self.before or b"", self.after)
-        )
-        found = difflib.unified_diff(before, after, name, f"b/{self.path}{tab}")
-        whole = (line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in found)
-        return "".join(whole).removesuffix("\n")
+        return patch(self.before, self.after, f"a/{self.path}{tab}", f"b/{self.path}{tab}").removesuffix("\n")
 
 
 class PageProblem(NamedTuple):

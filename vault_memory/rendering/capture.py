@@ -52,10 +52,10 @@ def _lines(done: CaptureReport, explain: bool) -> Iterator[str]:
         texts = {one.name: f"- {one.text}" for one in (*done.proposals, *done.held)}
         yield from (line for item in done.items for line in _figures(item, texts.get(item.name, str(item.bullet))))
     yield from _section("Would remember" if done.dry_run else "Remembered", _remembered(done))
-    yield from _section("Would propose" if done.dry_run else "Proposed", _proposed(done))
-    yield from _section(
-        "Would refuse for good" if done.dry_run else "Refused for good", (one.statement for one in done.refused)
-    )
+    proposed = (f"{one.name}  {one.statement}{one.remark and f'  ({one.remark})'}" for one in done.proposals)
+    yield from _section("Would propose" if done.dry_run else "Proposed", proposed)
+    refused = (one.statement for one in done.refused)
+    yield from _section("Would refuse for good" if done.dry_run else "Refused for good", refused)
     if done.held_back:
         yield f"{done.held_back} more wait for another day."
     if done.lost:
@@ -94,11 +94,6 @@ def _remembered(done: CaptureReport) -> Iterator[str]:
             yield f"  instead of {fact.instead}"
 
 
-def _proposed(done: CaptureReport) -> Iterator[str]:
-    for one in done.proposals:
-        yield f"{one.name}  {one.statement}{f'  ({one.remark})' if one.remark else ''}"
-
-
 def proposals_document(found: Sequence[OpenProposal]) -> dict[str, Any]:
     """The `proposals@1` document."""
     return schema("proposals") | {"proposals": list(map(_proposal_row, found))}
@@ -122,10 +117,8 @@ def proposals_text(found: Sequence[OpenProposal]) -> str:
         scope = (fact.scope or one.remark or "everywhere") if fact else ""
         parts = [kind, scope, one.day, one.source, "" if one.proposed else "held back"]
         lines += [f"{one.name}  {one.statement}", f"          {', '.join(filter(None, parts))}"]
-    lines.append(
-        "Accept with `memory proposals --yes ID`, refuse with `--no ID`; `memory get SOURCE` shows what was said."
-    )
-    return "\n".join(map(clean, lines))
+    answers = "Accept with `memory proposals --yes ID`, refuse with `--no ID`"
+    return "\n".join([*map(clean, lines), f"{answers}; `memory get SOURCE` shows what was said."])
 
 
 def facts_document(found: Sequence[KeptFact]) -> dict[str, Any]:
@@ -144,14 +137,11 @@ def facts_text(found: Sequence[KeptFact]) -> str:
         text = without_citation(one_line(fact.text))
         names = ", ".join(name for name in fact.entities if name.casefold() not in text.casefold())
         sure = f" {fact.confidence:.2f}" if fact.confidence is not None else ""
-        scope = "" if fact.scope == GLOBAL else fact.scope
-        about = [
-            f"{place(fact.path)}#L{fact.start_line}",
-            scope,
-            "" if fact.by == provenance.PERSON else f"by {fact.by}",
-        ]
+        scope = "" if fact.scope == GLOBAL else f", {fact.scope}"
+        by = "" if fact.by == provenance.PERSON else f", by {fact.by}"
         said = f"{names}: {text}" if names else text
-        lines.append(f"{fact.date or 'no day':10}  {fact.kind}{sure}  {said}  ({', '.join(filter(None, about))})")
+        where = f"{place(fact.path)}#L{fact.start_line}{scope}{by}"
+        lines.append(f"{fact.date or 'no day':10}  {fact.kind}{sure}  {said}  ({where})")
     return "\n".join(map(clean, lines)) or "No fact is kept that fits."
 
 
@@ -185,7 +175,7 @@ def journal_text(found: Sequence[JournalEntry], days: int) -> str:
         more = f", {len(about) - MAX_NAMED} more" if len(about) > MAX_NAMED else ""
         named = entry.text or ", ".join(about[:MAX_NAMED]) + more
         text = named or _NAMELESS.get(entry.event, "(the words are forgotten)")
-        figures = [f"gate {entry.signals['G']:.2f}"] if "G" in entry.signals else []
-        why = f"  ({'; '.join(filter(None, [entry.why, *figures]))})" if figures else ""
+        because = f"{entry.why}; " if entry.why else ""
+        why = f"  ({because}gate {entry.signals['G']:.2f})" if "G" in entry.signals else ""
         lines.append(f"{at:%Y-%m-%d %H:%M}  {_EVENTS.get(entry.event, entry.event):17}  {clean(text + why)}".rstrip())
     return "\n".join(lines) or f"Nothing in {plural(days, 'day')}."

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 def get_document(excerpt: "Excerpt") -> Document:
     """The `get@1` document."""
-    document = asdict(excerpt)
+    document = schema("get") | asdict(excerpt)
     del document["origins"]  # only for a caller with scopes
-    return schema("get") | document
+    return document
 
 
 def unit(path: str) -> str:
@@ -68,9 +68,8 @@ def candidates_text(found: Sequence[Result]) -> str:
     """The facts that a query may mean, numbered, each with its citation."""
     lines: list[str] = []
     for number, result in enumerate(found, start=1):
-        lines.append(clean(f"{number}. {result.source}"))
-        lines += [f"   {clean(line)}" for line in result.content.split("\n")]
-    return "\n".join(lines)
+        lines += [f"{number}. {result.source}", *(f"   {line}" for line in result.content.split("\n"))]
+    return "\n".join(map(clean, lines))
 
 
 # --- entities --------------------------------------------------------------------------------------------------------
@@ -120,10 +119,9 @@ def entity_text(profile: "EntityProfile") -> str:
         lines.append(f"page: {place(row.page)}")
     if profile.namesakes:
         lines.append(f"also called so: {', '.join(map(place, profile.namesakes))}")
-    opinions = [fact for fact in profile.facts if fact.kind == "opinion"]
-    for title, facts in (("Opinions", opinions), ("Facts", [f for f in profile.facts if f.kind != "opinion"])):
-        if facts:
-            lines += ["", f"## {title}"]
+    for title in ("Opinions", "Facts"):
+        facts = [fact for fact in profile.facts if (fact.kind == "opinion") == (title == "Opinions")]
+        lines += ["", f"## {title}"] if facts else []
         for fact in facts:
             sure = f"[{fact.confidence:.2f}] " if fact.confidence is not None else ""
             text = clean(provenance.without_citation(fact.text)) + provenance.origin_suffix(fact.by)
@@ -136,9 +134,8 @@ def entity_text(profile: "EntityProfile") -> str:
             lines.append(f"- {clean(said)}  ({place(line.path)}#L{line.line})")
         if len(profile.linked_in) > MAX_LINKING:
             lines.append(f"… and {len(profile.linked_in) - MAX_LINKING:,} more")
-    if profile.related:
-        related = (f"{clean(name)} ({count})" for name, count in profile.related[:MAX_RELATED])
-        lines += ["", "Related: " + ", ".join(related)]
+    if related := [f"{clean(name)} ({count})" for name, count in profile.related[:MAX_RELATED]]:
+        lines += ["", f"Related: {', '.join(related)}"]
     return "\n".join(lines)
 
 

@@ -38,8 +38,7 @@ _RESULT_FIELDS = (
 
 def recall_document(answer: Answer) -> Document:
     """The `recall@1` document."""
-    request, filters = answer.request, answer.request.filters
-    window = answer.understood.window
+    request, filters, window = answer.request, answer.request.filters, answer.understood.window
     days = {"since": filters.since, "until": filters.until, "as_of": filters.as_of}
     roots = [ran._asdict() | {"why_not": ran.why_not or None} for ran in answer.roots]
     return schema("recall") | {
@@ -104,29 +103,25 @@ def numbered_lines(result: Document) -> list[tuple[str, str]]:
     """
     texts = result["content"].split("\n")
     texts[-1] += origin_suffix(result["by"]) + older_suffix(result["superseded_by"], result["path"])
-    is_numbered = result["end_line"] - result["start_line"] + 1 == len(texts)
-    letter = "m" if result["kind"] == "session" else "L"
-    start = result["start_line"]
-    return [
-        (f"{letter}{start + at}" if start and (is_numbered or not at) else "", text) for at, text in enumerate(texts)
-    ]
+    start, letter = result["start_line"], "m" if result["kind"] == "session" else "L"
+    is_numbered = result["end_line"] - start + 1 == len(texts)
+    lines = enumerate(texts, start)
+    return [(f"{letter}{at}" if start and (is_numbered or at == start) else "", text) for at, text in lines]
 
 
-def explained(result: Document) -> list[str]:
+def explained(result: Document) -> Iterator[str]:
     """The explanation of a result's rank, if requested."""
-    if not result.get("why"):
-        return []
-    why = json.dumps(result["why"], ensure_ascii=False, sort_keys=True).replace('"', "")
-    return [f"    {result['rank']}. {result['score']:.3f} {why}"]
+    if result.get("why"):
+        why = json.dumps(result["why"], ensure_ascii=False, sort_keys=True).replace('"', "")
+        yield f"    {result['rank']}. {result['score']:.3f} {why}"
 
 
 def recall_notes(answer: Answer) -> tuple[list[str], list[str]]:
     """Remarks on an answer: those printed before its results, and those after."""
     before, notes = list[str](), index_state_notes(answer)
-    for at, (what, _) in enumerate(answer.degraded):
-        if answer.is_guess and what == "lexical":
-            before.append(f"{notes.pop(at)[:-1]}:")
-            break
+    reasons = [what for what, _ in answer.degraded]
+    if answer.is_guess and "lexical" in reasons:
+        before.append(f"{notes.pop(reasons.index('lexical'))[:-1]}:")
     if answer.missing and answer.results:
         is_from_sessions = answer.request.source == "notes" and answer.results[0].root == "sessions"
         # A note may contain what the filters exclude.
@@ -174,9 +169,7 @@ def left_out_notes(omitted: Mapping[str, int], options: Mapping[str, str] = RECA
         if count := omitted.get(reason):
             shown_by = f" (shown with {options[reason]})" if reason in options else ""
             counts.append((plural(count, what) if what in _NOUNS else f"{count:,} {what}") + shown_by)
-    if counts:
-        notes.append(f"Left out: {', '.join(counts)}.")
-    return notes
+    return [*notes, f"Left out: {', '.join(counts)}."] if counts else notes
 
 
 def context_document(bundle: "Bundle", wanted: "ContextRequest") -> Document:
@@ -260,8 +253,7 @@ def _note(results: Sequence[Document], words: re.Pattern[str] | None, screen: Sc
 def _pattern(matched: Sequence[str]) -> re.Pattern[str] | None:
     """A pattern for the matched words; in scripts without spaces it matches anywhere, as words have no boundaries."""
     longest_first = sorted(map(re.escape, matched), key=len, reverse=True)
-    ends = {True: "{}", False: r"(?<!\w){}(?!\w)"}
-    forms = [ends[bool(RUN.search(word))].format(word) for word in longest_first]
+    forms = [word if RUN.search(word) else rf"(?<!\w){word}(?!\w)" for word in longest_first]
     return re.compile("|".join(forms), re.IGNORECASE) if forms else None
 
 

@@ -167,23 +167,17 @@ def _first(lines: Sequence[str], most: int, what: str, verbose: bool) -> Iterato
         yield f"    … and {len(lines) - shown:,} more {what} (-v lists them)"
 
 
-def _kinds(paths: Sequence[str]) -> str:
-    """`8 weeks, 2 months and 1 year`."""
-    counts = Counter(map(kind_of, paths))
-    return listed([plural(counts[kind], kind) for kind in PERIODS if counts[kind]])
-
-
 # --- opinions and proposals ------------------------------------------------------------------------------------------
 
 
 def _opinions(moves: Sequence["Move"], verbose: bool) -> Iterator[str]:
     if moves:
         yield "Opinions"
-    moved = [move for move in moves if None not in (move.before, move.after)]
-    new = [move for move in moves if move.before is None]
-    gone = [move for move in moves if move.after is None]
-    for what, kind, most in (("moved", moved, MAX_MOVED), ("new", new, MAX_OTHERS), ("gone", gone, MAX_OTHERS)):
-        yield from _first([_moved(move) for move in kind], most, what, verbose)
+    moved = [_moved(move) for move in moves if None not in (move.before, move.after)]
+    new = [_moved(move) for move in moves if move.before is None]
+    gone = [_moved(move) for move in moves if move.after is None]
+    for what, lines, most in (("moved", moved, MAX_MOVED), ("new", new, MAX_OTHERS), ("gone", gone, MAX_OTHERS)):
+        yield from _first(lines, most, what, verbose)
 
 
 def _moved(move: "Move") -> str:
@@ -201,14 +195,12 @@ def _short(text: str) -> str:
 
 def _proposals(done: "ReflectReport") -> Iterator[str]:
     proposed, core = done.proposed, done.layout.core
-    if proposed is None:
-        return
-    if not proposed.open:
+    if proposed and proposed.open:
+        them = "it" if proposed.open == 1 else "them"
+        yield f"{plural(proposed.open, 'proposal')} for {core}: tick {them} in {done.layout.proposals}."
+    elif proposed:
         unsure = f"{plural(proposed.unsure, 'opinion')} below {decimal(SURE)}" if proposed.unsure else ""
         yield f"Nothing proposed for {core}: {unsure or 'nothing new is certain or important enough yet'}."
-        return
-    them = "it" if proposed.open == 1 else "them"
-    yield f"{plural(proposed.open, 'proposal')} for {core}: tick {them} in {done.layout.proposals}."
 
 
 # --- what was not done -----------------------------------------------------------------------------------------------
@@ -218,8 +210,7 @@ def _left_out(done: "ReflectReport", verbose: bool) -> Iterator[str]:
     """What is on no page, and why."""
     if left := [f"{count:,} {what}" for what, count in done.left_out.items() if count]:
         yield f"Left out: {listed(left)} {'fact' if sum(done.left_out.values()) == 1 else 'facts'}."
-    full = [edit.change.folded for edit in done.edits if edit.change.folded]
-    if full:
+    if full := [edit.change.folded for edit in done.edits if edit.change.folded]:
         are = "is" if sum(full) == 1 else "are"
         yield f"{plural(sum(full), 'older fact')} on {plural(len(full), 'page')} {are} now only counted."
     named = done.removed if verbose else done.removed[:3]
@@ -231,4 +222,6 @@ def _left_out(done: "ReflectReport", verbose: bool) -> Iterator[str]:
     if verbose:
         yield from done.untold.values()
     elif done.untold:
-        yield f"Skipped {_kinds(list(done.untold))} with too little to summarise (-v for details)."
+        counts = Counter(map(kind_of, done.untold))
+        periods = listed([plural(counts[kind], kind) for kind in PERIODS if counts[kind]])
+        yield f"Skipped {periods} with too little to summarise (-v for details)."

@@ -42,12 +42,10 @@ def index_text(report: "Report") -> str:
     lines = []
     if report.rebuilt and report.rebuilt not in ("asked for", "there was none"):
         lines.append(f"Rebuilt the index: {report.rebuilt}.")
-    counts = ((getattr(report, name), name) for name in ("added", "modified", "moved", "removed"))
+    changes = _changes(added=report.added, modified=report.modified, moved=report.moved, removed=report.removed)
     total = report.added + report.modified + report.moved + report.unchanged
-    lines.append(
-        f"{plural(total, 'note')} ({_changes(counts)}), {plural(report.passages, 'passage')} and"
-        f" {plural(report.facts, 'fact')} read in {report.seconds:.1f} s"
-    )
+    read = f"{plural(report.passages, 'passage')} and {plural(report.facts, 'fact')} read in {report.seconds:.1f} s"
+    lines.append(f"{plural(total, 'note')} ({changes}), {read}")
     pressing = [problem for problem in report.problems if problem.level in ("error", "warning")]
     lines += map(problem_line, pressing[:MAX_PROBLEMS])
     if len(pressing) > MAX_PROBLEMS:
@@ -57,18 +55,16 @@ def index_text(report: "Report") -> str:
     return "\n".join(lines)
 
 
-def _changes(counts: Iterable[tuple[int, str]]) -> str:
-    return ", ".join(f"{count:,} {what}" for count, what in counts if count) or "nothing changed"
+def _changes(**counts: int) -> str:
+    return ", ".join(f"{count:,} {what}" for what, count in counts.items() if count) or "nothing changed"
 
 
 def sessions_text(swept: "SyncReport") -> str:
     """What was read from the transcripts, and what is wrong with them."""
-    counts = ((swept.added, "added"), (swept.grown, "grown"), (swept.anew, "reread"), (swept.removed, "removed"))
+    changes = _changes(added=swept.added, grown=swept.grown, reread=swept.anew, removed=swept.removed)
     left_out = f", {plural(swept.outputs, 'tool output')} left out" if swept.outputs else ""
-    lines = [
-        f"{plural(swept.transcripts, 'session')} ({_changes(counts)}), {plural(swept.messages, 'message')} read"
-        f" in {swept.seconds:.1f} s{left_out}"
-    ]
+    read = f"{plural(swept.messages, 'message')} read in {swept.seconds:.1f} s{left_out}"
+    lines = [f"{plural(swept.transcripts, 'session')} ({changes}), {read}"]
     if swept.skipped:
         lines.append(f"{plural(swept.skipped, 'damaged record')} in transcripts skipped")
     if swept.gone:
@@ -111,10 +107,9 @@ def lint_document(found: Sequence[Problem]) -> Document:
 def narrowed(document: Document) -> Document:
     """The document for a caller with scopes, without what daemon, reflect and capture report about all notes."""
     daemon = document["daemon"]
-    document = document | {"reflect": None, "capture": None}  # they name and count pages, private ones too
-    if not daemon or not document["index"]["generation"]:
-        return document
-    return document | {"daemon": daemon | {"oldest_pending_seconds": None, "indexing": None}}
+    if daemon and document["index"]["generation"]:
+        daemon = daemon | {"oldest_pending_seconds": None, "indexing": None}
+    return document | {"reflect": None, "capture": None, "daemon": daemon}  # those name and count private pages too
 
 
 def status_text(document: Document) -> str:
@@ -182,13 +177,11 @@ def _reflected(last: Document) -> Iterator[str]:
 
 
 def _captured(last: Document) -> Iterator[str]:
-    if last["ok"]:
-        did = f"{last['written']:,} written, {last['proposed']:,} proposed, {last['waiting']:,} waiting for your answer"
-        yield f"capture  {_local(last['at'])}, {did}"
-        return
-    yield f"capture  {_local(last['at'])}, failed"
-    yield f"{INDENT}{clean(last['why'])}"
-    yield f"{INDENT}→ {clean(last['next_step'])}"
+    did = f"{last['written']:,} written, {last['proposed']:,} proposed, {last['waiting']:,} waiting for your answer"
+    yield f"capture  {_local(last['at'])}, {did if last['ok'] else 'failed'}"
+    if not last["ok"]:
+        yield f"{INDENT}{clean(last['why'])}"
+        yield f"{INDENT}→ {clean(last['next_step'])}"
 
 
 def _local(instant: str) -> str:
@@ -215,9 +208,7 @@ def _daemon(daemon: Document) -> Iterator[str]:
 
 def doctor_document(checks: "Sequence[Check]") -> Document:
     """The `doctor@1` document."""
-    listed = [
-        {"name": check.name, "level": check.level, "message": check.message, "mend": check.fix} for check in checks
-    ]
+    listed = [{"name": each.name, "level": each.level, "message": each.message, "mend": each.fix} for each in checks]
     return schema("doctor") | {"ok": not any(check.level == "error" for check in checks), "checks": listed}
 
 

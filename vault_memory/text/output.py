@@ -44,3 +44,14 @@ def cut(text: str, width: int) -> str:
             break
         kept += character
     return f"{kept.rstrip()}…" if width > 0 else ""
+
+
+def patch(before: bytes | None, after: bytes | None, name_before: str, name_after: str) -> str:
+    """A file's change as a unified diff that `patch` can apply; None is no file, /dev/null in the diff."""
+    import difflib
+
+    # Lines as diff and patch see them: newlines kept, and only a line feed ends a line.
+    old, new = (re.findall(r"[^\n]*\n|[^\n]+", (data or b"").decode("utf-8", "replace")) for data in (before, after))
+    name_before = "/dev/null" if before is None else name_before
+    lines = difflib.unified_diff(old, new, name_before, "/dev/null" if after is None else name_after)
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
