@@ -28,6 +28,8 @@ from vault_memory.store import journal
 from vault_memory.text.scope_syntax import GLOBAL, UNREADABLE_SCOPE, normal_scope
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from vault_memory.indexing.indexer import Progress, Report
     from vault_memory.search.get import Excerpt
     from vault_memory.sessions.session_root import SessionEntry
@@ -78,32 +80,8 @@ class FurtherVault(NamedTuple):
         return not scopes or self.scope in scopes
 
 
-class _BackgroundCall(threading.Thread):
-    """A call on a further vault in a daemon thread, since it may hang for ever."""
-
-    def __init__(self, name: str, work: Callable[[], Any]) -> None:
-        super().__init__(daemon=True)
-        self._vault, self._work = name, work
-        self.given: Any = None
-        self.is_late = False
-        self.error: Exception | None = None
-        self.start()
-
-    def run(self) -> None:
-        try:
-            self.given = self._work()
-        except Exception as error:  # raised by `result`
-            self.error = error
-
-    def result(self, until: float) -> Any:  # noqa: ANN401 - what the work returns
-        """Return or raise what the work did; raises VaultError if it is not done by `until` (time.monotonic)."""
-        self.join(0 if self.is_late else max(until - time.monotonic(), 0))
-        self.is_late = self.is_late or self.is_alive()
-        if self.is_late:
-            raise VaultError(f"{self._vault}{_NO_ANSWER}")
-        if self.error:
-            raise self.error
-        return self.given
+VaultResult = tuple[str, FurtherVault, Any]
+"""A further vault's real path, the vault, and the result of some work on it, or its error; None outside the scopes."""
 
 
 class Federation(Memory):
@@ -119,7 +97,8 @@ class Federation(Memory):
         super().__init__(vault, index_file=index_file)
         self._index_of = index_of
         self._opened: dict[Path, Memory] = {}
-        self._calls: dict[Path, _BackgroundCall] = {}
+        self._hanging: dict[Path, Future[list[VaultResult]]] = {}
+        """Calls on the vaults of a setting that were not done in time."""
 
     def answers(
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
@@ -213,9 +192,9 @@ class Federation(Memory):
         until = time.monotonic() + seconds
         settings = dict.fromkeys((*self.config.roots, *((parent, None) for parent in self.config.roots_under)))
         known, names = set[str](), Counter((NOTES, SESSIONS))  # names in use
-        for (path, scope), call in [(each, self._start(*each, work, scopes)) for each in settings]:  # all at once
+        for (path, scope), result in [(each, self._start(*each, work, scopes)) for each in settings]:  # all at once
             try:
-                there = call.result(until)
+                there = result(until)
             except VaultMemoryError as error:
                 named, why = FurtherVault(_name_of(path), path, normal_scope(scope) if scope else ""), error
                 if not named.scope and scopes:  # its scope is unknown: do not reveal its name to a restricted caller
@@ -231,22 +210,37 @@ class Federation(Memory):
 
     def _start(
         self, path: Path, scope: str | None, work: Callable[[FurtherVault], Any], scopes: Sequence[str]
-    ) -> _BackgroundCall:
-        """Work on the vaults of a setting in its own thread; while the previous one hangs no new one is started."""
-        call = self._calls.get(path)
-        if not (call and call.is_late and call.is_alive()):
-            self._calls[path] = call = _BackgroundCall(
-                _name_of(path), partial(self._work_at, path, scope, work, scopes)
-            )
-        return call
+    ) -> Callable[[float], list[VaultResult]]:
+        """Work on a setting's vaults in a daemon thread, since it may hang for ever; not while an earlier one hangs.
+
+        Returns a function that waits until a time (time.monotonic) for the result; raises VaultError if it is late.
+        """
+        from concurrent.futures import Future, wait  # 15 ms, which only further vaults are worth
+
+        future = Future[list[VaultResult]]()
+        earlier = self._hanging.get(path, future)
+        is_hanging = earlier is not future and not earlier.done()
+
+        def run() -> None:
+            try:
+                future.set_result(self._work_at(path, scope, work, scopes))
+            except Exception as error:  # raised by `result`
+                future.set_exception(error)
+
+        def result(until: float) -> list[VaultResult]:
+            if is_hanging or not wait([future], max(until - time.monotonic(), 0)).done:
+                self._hanging[path] = earlier if is_hanging else future
+                raise VaultError(f"{_name_of(path)}{_NO_ANSWER}")
+            return future.result()
+
+        if not is_hanging:
+            threading.Thread(target=run, daemon=True).start()
+        return result
 
     def _work_at(
         self, path: Path, scope: str | None, work: Callable[[FurtherVault], Any], scopes: Sequence[str]
-    ) -> list[tuple[str, FurtherVault, Any]]:
-        """(real path, vault, result of `work`, None outside these scopes) for the vault at `path`.
-
-        If `scope` is None, `path` is a parent, and this is done for each of the vaults below it.
-        """
+    ) -> list[VaultResult]:
+        """Work on the vault at `path`, or on those below it if `scope` is None."""
         found = []
         for each in [path] if scope is not None else _project_memories(path):
             real = os.path.realpath(each)
@@ -397,8 +391,7 @@ class Federation(Memory):
                 yield root.name, found if isinstance(found, NoAnswer) else NoAnswer(str(found))
 
     def _ask_vault(self, request: Request, root: FurtherVault) -> Answer | Memory:
-        """A further vault's answer; the vault itself if its index must be built first, which takes longer than this
-        thread is waited for."""
+        """A further vault's answer; the vault if its index must be built first, for which this thread has no time."""
         memory = self.memory_of(root)
         return memory if memory.index_file.unusable() else memory.answer(request, journal=False)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vault_memory.startup import __version__
+from vault_memory.startup import __version__, named_vault
 
 if TYPE_CHECKING:
     from vault_memory.federation import Federation
@@ -41,10 +41,9 @@ class Shared:
 
     def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Call a method of the vault's daemon, or run it in this process if no daemon can answer."""
-        from vault_memory import startup
         from vault_memory.daemon import client
 
-        root = startup.named_vault(self.vault, os.environ, os.getcwd())
+        root = named_vault(self.vault, os.environ, os.getcwd())
         if root is None:
             from vault_memory.config import load
 

@@ -47,5 +47,4 @@ def reflect(
         with progress_bar(shared, "Embedding", "passages") as bar:
             memory.backfill(bar)
     shared.say(reflect_document(done) if shared.json else reflect_text(done, shared.verbose))
-    if done.exit_code:
-        click.get_current_context().exit(done.exit_code)
+    click.get_current_context().exit(done.exit_code)

@@ -105,10 +105,7 @@ def last_reflect(memory: "Memory") -> ReflectEnd | None:
 
 
 def _vectors(memory: "Memory", view: View) -> Iterator[Document]:
-    """Every embedder of the index: its number of vectors, of passages with one, and of those `without` a usable one.
-
-    The configured embedder is included even before it has a vector.
-    """
+    """Every embedder of the index with its vectors, and the configured one even before it has any."""
     named = memory.search.remote.id if memory.search.remote else builtin().id
     known = embedding_rows.all_spaces(view)
     for space in known.values():

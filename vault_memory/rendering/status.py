@@ -1,6 +1,6 @@
 """Renders the output of `index`, `lint`, `status` and `doctor`."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -31,7 +31,8 @@ def index_document(
     """The `index@1` document."""
     names = ("added", "modified", "moved", "removed", "unchanged", "passages", "facts", "embedded", "from_cache")
     return schema("index") | {name: getattr(report, name) for name in names} | {
-        "rebuilt": report.rebuilt or None, "seconds": round(report.seconds, 3), "problems": problems(report.problems),
+        "rebuilt": report.rebuilt or None, "seconds": round(report.seconds, 3),
+        "problems": [problem._asdict() for problem in report.problems],
         "backfill": asdict(filled) | {"waiting": filled.waiting} if filled else None,
         "sessions": asdict(swept) | {"tools": list(swept.tools), "seconds": round(swept.seconds, 3)} if swept else None,
     }  # fmt: skip
@@ -92,13 +93,9 @@ def problem_line(problem: Problem) -> str:
     return clean(f"{place}: {problem.message}").replace("\n", "\\n")
 
 
-def problems(problems: Iterable[Problem]) -> list[Document]:
-    return [{"path": p.path, "line": p.line, "message": p.message, "level": p.level} for p in problems]
-
-
 def lint_document(found: Sequence[Problem]) -> Document:
     """The `lint@1` document."""
-    return schema("lint") | {"count": len(found), "problems": problems(found)}
+    return schema("lint") | {"count": len(found), "problems": [problem._asdict() for problem in found]}
 
 
 # --- status and doctor -----------------------------------------------------------------------------------------------
