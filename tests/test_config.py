@@ -73,8 +73,9 @@ def test_a_vault_may_not_set_paths_endpoints_or_keys(home: Home, text: str, key:
 
 
 @pytest.mark.parametrize("text", ['vault = "/notes"\n', '[vault]\npath = "/notes"\nignore = ["old/"]\n'])
-def test_the_users_file_names_the_vault_with_or_without_other_settings_of_vaults(tmp_path: Path, text: str) -> None:
-    home = Home(tmp_path)
+def test_the_users_file_names_the_vault_with_or_without_other_settings_of_vaults(
+    home: Home, tmp_path: Path, text: str
+) -> None:
     home.user_file.write_text(text, "utf-8")
     config = load(None, home.environ, tmp_path)
     assert (config.vault, config.ignore) == (Path("/notes").absolute(), ("old/",) if "old" in text else ())
@@ -100,9 +101,8 @@ def test_a_file_that_is_no_text_is_a_usage_error(home: Home) -> None:
 
 
 def test_the_vault_is_found_in_four_ways(home: Home, tmp_path: Path) -> None:
-    deep = home.vault / "a" / "b"
+    deep, outside = home.vault / "a" / "b", tmp_path / "outside"
     deep.mkdir(parents=True)
-    outside = tmp_path / "outside"
     outside.mkdir()
     home.user_file.write_text(f'vault = "{tmp_path / "configured"}"\n', "utf-8")
     named = home.environ | {"MEMORY_VAULT": str(tmp_path / "named")}
@@ -134,18 +134,9 @@ def test_a_home_sign_in_a_path_is_the_home_folder(tmp_path: Path, monkeypatch: p
 # --- configured models ---------------------------------------------------------------------------------------------
 
 
-def user_of(tmp_path: Path, text: str, **environ: str) -> Config:
-    """The settings of a user with this file of their own and these variables."""
-    file = tmp_path / "config/vault-memory/config.toml"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, "utf-8")
-    variables = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config"), **environ}
-    return load(str(tmp_path), variables)
-
-
-def test_a_variable_takes_what_the_settings_file_takes(tmp_path: Path) -> None:
-    config = user_of(
-        tmp_path, "[sessions]\nlog = false\n",
+def test_a_variable_takes_what_the_settings_file_takes(home: Home) -> None:
+    config = home.load(
+        "[sessions]\nlog = false\n",
         MEMORY_SESSIONS_LOG="true", MEMORY_CAPTURE_SKIP='["tern", "~/Clients"]',
         MEMORY_SESSIONS_TOOLS="opencode,openclaw",
         MEMORY_EMBEDDING_MODEL="2024", MEMORY_CAPTURE_MAX_PER_DAY="3",
@@ -154,12 +145,11 @@ def test_a_variable_takes_what_the_settings_file_takes(tmp_path: Path) -> None:
     assert config.sessions_tools == ("opencode", "openclaw")
     assert (config.embedding_model, config.capture_max_per_day) == ("2024", 3)
     with pytest.raises(UsageError, match="MEMORY_SESSIONS_LOG must be true or false"):
-        user_of(tmp_path, "", MEMORY_SESSIONS_LOG="yes")
+        home.load(MEMORY_SESSIONS_LOG="yes")
 
 
-def test_a_model_is_set_in_the_users_file_and_the_environment_beats_it(tmp_path: Path) -> None:
-    found = user_of(
-        tmp_path,
+def test_a_model_is_set_in_the_users_file_and_the_environment_beats_it(home: Home) -> None:
+    found = home.load(
         '[embedding]\nprovider = "ollama"\nmodel = "bge-m3"\nquery_deadline_seconds = 1\n',
         MEMORY_EMBEDDING_MODEL="all-minilm", MEMORY_EMBEDDING_BATCH="8", MEMORY_EMBEDDING_TIMEOUT_SECONDS="2.5",
     )  # fmt: skip
@@ -184,19 +174,16 @@ def test_a_model_is_set_in_the_users_file_and_the_environment_beats_it(tmp_path:
         ("[reflect]\ndeadline_seconds = 0", "must be a number from 0.1"),
     ],
 )
-def test_a_model_that_is_set_badly_is_reported(tmp_path: Path, text: str, said: str) -> None:
+def test_a_model_that_is_set_badly_is_reported(home: Home, text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said) as raised:
-        user_of(tmp_path, text)
+        home.load(text)
     assert "sk-123" not in str(raised.value)
 
 
-def test_a_vault_sets_no_model(tmp_path: Path) -> None:
-    (tmp_path / ".memory").mkdir()
+def test_a_vault_sets_no_model(home: Home) -> None:
     own = ("reflect.at", "reflect.entity_days")
     keys = [key for key in SETTINGS if key.startswith(("embedding.", "rerank.", "reflect.")) and key not in own]
-    lines = [f"{key} = 1\n" for key in keys]
-    (tmp_path / ".memory/config.toml").write_text("".join(lines), "utf-8")
-    found = user_of(tmp_path, "")
+    found = home.load(vault="".join(f"{key} = 1\n" for key in keys))
     assert (found.embedding_provider, found.rerank_provider, found.reflect_provider) == ("builtin", "off", "off")
     assert sum("a vault may not set it" in sentence for sentence in found.ignored) == len(keys) == 18
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import session_makers as make
-from sample import at_home, call
+from sample import at_home, call, working_in
 from vaults import age, put
 
 import vault_memory
@@ -138,12 +138,12 @@ def test_no_message_names_a_page_by_its_usual_name() -> None:
 
 
 def test_a_name_that_is_changed_later_has_the_index_built_anew(tmp_path: Path) -> None:
-    with at_home(tmp_path):
-        call("init", str(tmp_path / "v"))
-        put(tmp_path / "v", "Wissen/opinions.md", "- O(c=0.6) @Odd: Would rather sail than row.\n")
-        assert call("--vault", str(tmp_path / "v"), "opinions").out == ""
-        put(tmp_path / "v", ".memory/config.toml", '[vault]\nbank = "Wissen"\n')
-        changed = call("--vault", str(tmp_path / "v"), "opinions")
+    with at_home(tmp_path), working_in(tmp_path):
+        put(tmp_path, "Wissen/opinions.md", "- O(c=0.6) @Odd: Would rather sail than row.\n")
+        call("init")
+        assert call("opinions").out == ""
+        put(tmp_path, ".memory/config.toml", '[vault]\nbank = "Wissen"\n')
+        changed = call("opinions")
         assert "Would rather sail" in changed.out and "with other settings" in changed.err
 
 
@@ -187,10 +187,10 @@ def test_a_name_that_is_no_plain_path_is_refused(tmp_path: Path, name: str) -> N
     ],
 )
 def test_one_name_for_two_things_is_refused(tmp_path: Path, core: str, daily: str, bank: str, wrong: str) -> None:
-    with at_home(tmp_path):
-        got = call("init", str(tmp_path / "v"), "--core", core, "--daily-folder", daily, "--bank", bank)
-        assert (got.code == 2, (tmp_path / "v").exists()) == (bool(wrong), not wrong)
+    with at_home(tmp_path), working_in(tmp_path):
+        got = call("init", "v", "--core", core, "--daily-folder", daily, "--bank", bank)
+        assert (got.code == 2, Path("v").exists()) == (bool(wrong), not wrong)
         assert wrong in got.err and ("Give one of them another name." in got.err) == bool(wrong)
         names = f'core = "{core}"\ndaily_folder = "{daily}"\nbank = "{bank}"\n'
-        put(tmp_path / "v", ".memory/config.toml", f"[vault]\n{names}")
-        assert ("would " in call("--vault", str(tmp_path / "v"), "doctor").out) == bool(wrong)
+        put(tmp_path, "v/.memory/config.toml", f"[vault]\n{names}")
+        assert ("would " in call("--vault", "v", "doctor").out) == bool(wrong)

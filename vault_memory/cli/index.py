@@ -52,12 +52,9 @@ def index(shared: Shared, paths: tuple[str, ...], rebuild: bool, check: bool) ->
         filled = memory.backfill(bar)
     if shared.json:
         shared.say(index_document(report, filled, swept))
-    elif not shared.quiet:
-        if filled:
-            shared.say(backfill_text(filled))
-    else:
-        if filled and filled.stopped:
-            click.echo(backfill_text(filled), err=True)
+    elif filled and (filled.stopped or not shared.quiet):
+        click.echo(backfill_text(filled), err=shared.quiet)
+    if shared.quiet and not shared.json:
         for problem in report.failed:
             click.echo(problem_line(problem), err=True)
     if shared.vault and not paths:
@@ -72,10 +69,8 @@ def _with_vault(shared: Shared) -> Shared:
     except NoVaultError as error:
         if not error.folder or not shared.can_ask():
             raise
-        count = len(Memory(error.folder).vault.walk().notes)
-        if not click.confirm(
-            f"Use {error.folder} with its {plural(count, 'note')} as your vault?", default=True, err=True
-        ):
+        notes = plural(len(Memory(error.folder).vault.walk().notes), "note")
+        if not click.confirm(f"Use {error.folder} with its {notes} as your vault?", default=True, err=True):
             raise
         return replace(shared, vault=error.folder)
     return shared

@@ -60,9 +60,8 @@ def init(shared: Shared, path: str | None, dry_run: bool, **options: str | None)
     folders = [name for name in folders if name and not os.path.isdir(root / name)]
     for name in (*folders, *missing):
         if not locations.is_inside(root, root / name):
-            raise RefusedError(
-                f"{root / name} leads out of the vault: nothing was created.", "Replace the link with a folder."
-            )
+            what = f"{root / name} leads out of the vault: nothing was created."
+            raise RefusedError(what, "Replace the link with a folder.")
     if not dry_run:
         try:
             for folder in folders:
@@ -70,9 +69,8 @@ def init(shared: Shared, path: str | None, dry_run: bool, **options: str | None)
             for target, source in missing.items():
                 _create(root / target, _filled(source, layout, named))
         except OSError as error:
-            raise VaultError(
-                f"{root} cannot be written: {error.strerror}.", "Choose a folder you may write to."
-            ) from error
+            why = f"{root} cannot be written: {error.strerror}."
+            raise VaultError(why, "Choose a folder you may write to.") from error
     created = [*(f"{folder}/" for folder in folders), *missing]
     if shared.json:
         shared.say(schema("init") | {"vault": str(root), "created": created, "dry_run": dry_run})
@@ -96,8 +94,9 @@ def _layout_of(root: Path) -> Layout:
             f"{root} held {plural(known, 'note')} and holds none now: nothing was created.",
             f"Check that its drive is mounted. If the notes are really gone, delete {locations.memory_of(root)}.",
         )
-    new = Layout(config.bank_folder, config.core_file, (config.daily_folder or STANDARD.daily_folder).strip("/"))
-    return vault.layout if vault else new
+    if vault:
+        return vault.layout
+    return Layout(config.bank_folder, config.core_file, (config.daily_folder or STANDARD.daily_folder).strip("/"))
 
 
 def _checked_name(key: str, name: str) -> str:
