@@ -130,10 +130,7 @@ class Federation(Memory):
     def _get(
         self, path: str, lines: tuple[int, int | None] | None, max_tokens: int | None, scopes: tuple[str, ...]
     ) -> "Excerpt":
-        """Lines of a note, or messages of a session; if a path names both, the vault's own note wins.
-
-        Anything outside the given scopes is reported as not found.
-        """
+        """Lines of a note, or messages of a session; if a path names both, the vault's own note wins."""
         found = super()._get(path, lines, max_tokens, scopes)
         if found.not_found and path.startswith(f"{SESSIONS}/"):
             from vault_memory.sessions import session_root, transcript
@@ -163,9 +160,8 @@ class Federation(Memory):
     def close(self) -> None:
         """Close open files and connections of all sources."""
         super().close()
-        for memory in (self.__dict__.get("sessions"), *self._opened.values()):
-            if memory:
-                memory.close()
+        for memory in (*self._opened.values(), *([self.sessions] if "sessions" in vars(self) else ())):
+            memory.close()
 
     # --- further vaults ------------------------------------------------------------------------------------------
 
@@ -474,17 +470,16 @@ def _merge(request: Request, given: Sequence[SourceAnswer], vault: str) -> Answe
     )
 
 
-def _problems(answers: Sequence[Answer]) -> Iterator[tuple[str, str]]:
+def _problems(answers: Sequence[Answer]) -> list[tuple[str, str]]:
     """Problems of any of the answers; that a lane has no match counts only if all sources report it."""
 
     def reason(problem: tuple[str, str]) -> tuple[str, str]:
         # The text of a lexical problem also says what the source shows instead, which differs.
         return ("lexical", "") if problem[0] == "lexical" else problem
 
-    said = [set(map(reason, answer.degraded)) for answer in answers]
-    for problem in (problem for answer in answers for problem in answer.degraded):
-        if problem[0] not in _OF_ONE_SOURCE or all(reason(problem) in reasons for reasons in said):
-            yield problem
+    everywhere = set.intersection(*(set(map(reason, answer.degraded)) for answer in answers))
+    every = (problem for answer in answers for problem in answer.degraded)
+    return [problem for problem in every if problem[0] not in _OF_ONE_SOURCE or reason(problem) in everywhere]
 
 
 def _packed(answer: Answer, ranked: Iterable[Result], asked: Iterable[RootStatus]) -> Answer:

@@ -279,11 +279,8 @@ class Memory:
         """
         from vault_memory.context.bundle import parse_request
 
-        options = {
-            "prompt": prompt, "budget": budget, "scope": _texts(scopes=scopes), "source": source, "format": format,
-            "now": now,
-        }  # fmt: skip
-        return self.bundle(parse_request(options, self.config))
+        options = {"prompt": prompt, "budget": budget, "source": source, "format": format, "now": now}
+        return self.bundle(parse_request(options | {"scope": _texts(scopes=scopes)}, self.config))
 
     def bundle(self, wanted: "ContextRequest", patience: float = 1.0, progress: "Progress | None" = None) -> "Bundle":
         """Build the context bundle for an agent; with `patience` 0 (seconds) it waits for nothing."""
@@ -427,12 +424,11 @@ class Memory:
         from vault_memory.capture.judge import parse_request
 
         asked = parse_request(since, now, dry_run, idle_minutes)
-        answers = dict.fromkeys(_texts(yes=yes), True)
-        if both := answers.keys() & set(_texts(no=no)):
+        accepted, refused = dict.fromkeys(_texts(yes=yes), True), dict.fromkeys(_texts(no=no), False)
+        if both := accepted.keys() & refused.keys():
             raise UsageError(f"`{min(both)}` cannot be both accepted and refused.", "Name it once.")
-        answers |= dict.fromkeys(_texts(no=no), False)
         with self._lock:
-            return capture(self.index_file, os.environ, asked, answers)
+            return capture(self.index_file, os.environ, asked, accepted | refused)
 
     def proposals(self) -> "list[OpenProposal]":
         """Captured proposals that await an answer, best first."""

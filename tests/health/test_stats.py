@@ -128,20 +128,6 @@ def test_an_opinion_that_moved_lately(points: list[tuple[int, float]], moved: bo
 # --- what is said ----------------------------------------------------------------------------------------------------
 
 
-def test_the_document(vault: Memory) -> None:
-    document = json.loads(call("--vault", str(vault.vault.root), "stats", "--json").out)
-    assert document["schema"] == "vault-memory/stats@1"
-    assert set(document) == {
-        "schema", "vault", "day", "notes", "days", "words", "facts", "entities", "opinions", "summaries", "weeks",
-        "recalls_30_days", "index", "degraded", "plot",
-    }  # fmt: skip
-    assert set(document["index"]) == {"bytes", "ratio", "fresh", "pending", "generation", "notes"}
-    assert set(document["facts"]) == {"count", "kinds", "tiers", "inferred", "private"}
-    assert document["plot"] is None and document["notes"]["count"] == document["index"]["notes"] == 10
-    assert {"week": "2025-W36", "notes": 1, "facts": 2} in document["weeks"]
-    assert document["entities"]["most_mentioned"][0] == {"name": "Bo", "facts": 4}
-
-
 def test_no_name_moves_the_cursor(tmp_path: Path) -> None:
     root = fill(tmp_path / "vault", {"memory/2025-12-01.md": "## Retain\n- O @[[A\x1b2J]]: Is\x9b odd \u202e.\n"})
     said = call("--vault", str(root), "stats", "--plot").out

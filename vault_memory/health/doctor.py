@@ -161,8 +161,7 @@ def _reflect(memory: "Federation", walk: Walk) -> Iterator[Check]:
 
 
 def _embedder(memory: "Federation", walk: Walk) -> Iterator[Check]:
-    embedder = builtin()
-    yield Check("embedder", "ok", f"{embedder.id}, {embedder.dimensions} dimensions")
+    yield Check("embedder", "ok", f"{builtin().id}, {builtin().dimensions} dimensions")
     yield Check("sqlite-vec", "ok", embedding_rows.vector_version())
 
 
@@ -171,10 +170,9 @@ def _models(memory: "Federation", walk: Walk) -> Iterator[Check]:
     remote, reranker = memory.search.remote, memory.search.reranker
     if remote:
         yield _ask_server("model", remote.id, lambda: _embedding_model(memory, remote))
-        remote.close()
     if reranker:
         yield _ask_server("rerank", memory.config.rerank_model, reranker.check, "is there")
-        reranker.close()
+    memory.search.close()
     if writer := configured_writer(memory.config):
         yield _ask_server("writer", writer.method, writer.check, "is available and writes summaries")
 
