@@ -55,8 +55,8 @@ class VaultSession:
         """Return the `recall@1` document with its text and notes; None while the index is still being built."""
         params = {**options, "as_text": True}
         found = self._ask_daemon("recall", params)
-        if found is None and self._has_index():
-            found = rpc_methods.call("recall", self._memory(), params)
+        if found is None and (memory := self._find_indexed()):
+            found = rpc_methods.call("recall", memory, params)
         return found
 
     def status(self, scopes: tuple[str, ...]) -> Document:
@@ -72,14 +72,15 @@ class VaultSession:
 
     def indexed(self) -> Federation:
         """Return the vault with an index held open; without an index, starts building one and raises BusyError."""
-        if not self._has_index():
+        memory = self._find_indexed()
+        if memory is None:
             raise BusyError("The index is being built.", "Try again in a moment.")
-        return self._memory()
+        return memory
 
     def warm_up(self) -> None:
         """Load what the first question would wait for, unless a daemon answers it or there is no index."""
-        if self._ask_daemon("health", {}) is None and self._has_index():
-            rpc_methods.call("recall", self._memory(), {"query": "warm", "no_journal": True})
+        if self._ask_daemon("health", {}) is None and (memory := self._find_indexed()):
+            rpc_methods.call("recall", memory, {"query": "warm", "no_journal": True})
 
     # --- the daemon, or an index held open -----------------------------------------------------------------------
 
@@ -91,33 +92,29 @@ class VaultSession:
         """Return the daemon's answer; None if no usable daemon runs, and the work must be done in this process."""
         return client.ask(self.config().vault, method, params, DAEMON_SECONDS)
 
-    def _memory(self) -> Federation:
+    def _find_indexed(self) -> Federation | None:
+        """Return the vault with an index held open; without an index, start building one and wait for it briefly.
+
+        None while it is being built. Raises IndexUnusableError if building fails.
+        """
         config = self.config()
         if self._warm is None or self._warm[0].config is not config:
             self.close()
             # No watcher serves this process, so each question scans the vault first, for a second at most.
             held = HeldIndex(config, index_lost=self._build_again)
             self._warm = Federation(config, index_file=held, index_of=HeldIndex), held
-        return self._warm[0]
-
-    def _has_index(self) -> bool:
-        """Whether there is an index to answer from; if not, starts building one and waits for it briefly.
-
-        Raises IndexUnusableError if building fails.
-        """
-        self._memory()
-        assert self._warm is not None
-        if not self._warm[1].missing():
-            return True
-        building, self._building = self._building or start_indexing(self.config().vault), None
+        memory, held = self._warm
+        if not held.missing():
+            return memory
+        building, self._building = self._building or start_indexing(config.vault), None
         try:
             failed = building.wait(WAIT_FOR_INDEX_SECONDS)
         except subprocess.TimeoutExpired:
             self._building = building
-            return False
+            return None
         if failed:
             raise IndexUnusableError("The index could not be built.", "`memory index` says why.")
-        return not self._warm[1].missing()
+        return None if held.missing() else memory
 
     def _build_again(self) -> None:
         """Start rebuilding a lost index, unless that is already under way."""
