@@ -4,7 +4,7 @@
 """
 
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import unquote
 
@@ -54,12 +54,12 @@ class Packing:
         self.tokens = self.rendered_tokens = 0
         self.over_budget = self.over_k = self.near_duplicates = self.best_needs = 0
         self.headers, self.marks = headers, marks
-        self._request, self._each_note = request, each_note
+        self._request, self._most_times = request, MOST_TIMES if each_note else 1
         self._least_score = float("-inf")
         self._notes: set[int] = set()
         self._lines: dict[tuple[int, int], list[Candidate]] = {}
-        self._times: Counter[tuple[str, ...]] = Counter()
-        self._said: set[tuple[object, ...]] = set()
+        self._said: dict[tuple[str, ...], set[int]] = defaultdict(set)
+        """The notes from which these words were taken."""
         self._before = {said(text) for text in request.handed_over} - {()}
 
     def fill(self, ranked: Iterable[Candidate], scores: Mapping[int, float] = {}) -> "Packing":
@@ -97,13 +97,11 @@ class Packing:
         if passage.kind == PAGE:
             text = text.partition(" — [")[0]  # without its citation
         words = _words_of(text) or (text,)
-        named = (passage.note_id if self._each_note else None, *words)
-        is_worn = self._times[words] >= MOST_TIMES
-        if named in self._said or words in self._before or is_worn:
+        taken_from = self._said[words]
+        if passage.note_id in taken_from or len(taken_from) >= self._most_times or words in self._before:
             self.near_duplicates += 1
             return
-        self._said.add(named)
-        self._times[words] += 1
+        taken_from.add(passage.note_id)
         self.tokens += tokens
         self.rendered_tokens += rendered
         self._notes.add(passage.note_id)
