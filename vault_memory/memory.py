@@ -383,7 +383,8 @@ class Memory:
 
         _text(path=path)
         check_lines((first, last))
-        return self._writer.forgettable(path, first, last, text)
+        found, _ = self.open_note(path)
+        return self._writer.forgettable(path if found.not_found else found.path, first, last, text)
 
     def forget(self, planned: "Removal") -> "ForgetResult":
         """Remove what `plan_forget` returned, save a pre-image of the note, and record the text's hash as forgotten.

@@ -216,6 +216,11 @@ def test_a_question_lists_the_facts_it_may_mean(root: Path) -> None:
     assert (root / NOTE).read_text() == TEXT
 
 
+@pytest.mark.parametrize("named", ["2025-11-27#L4", "[[2025-11-27]]#L4", "memory/2025-11-27#L4"])
+def test_a_note_is_named_as_get_and_links_name_it(root: Path, named: str) -> None:
+    assert call("--vault", str(root), "forget", named, "--yes").out.endswith(f"Forgotten: {NOTE}#L4\n")
+
+
 @pytest.mark.parametrize("arguments", [["--yes"], ["--yes", "--json"]])
 def test_words_alone_never_forget_anything(root: Path, arguments: list[str]) -> None:
     done = call("--vault", str(root), "forget", "bees", *arguments)
@@ -231,7 +236,7 @@ def test_words_alone_never_forget_anything(root: Path, arguments: list[str]) -> 
 def test_what_cannot_be_forgotten_says_why_and_what_to_do(root: Path, named: str, code: int) -> None:
     done = call("--vault", str(root), "forget", named, "--yes")
     assert (done.code, "Traceback" in done.err, len(done.err.splitlines())) == (code, False, 2)
-    assert not (root / ".memory").exists()
+    assert (journal.files(root), (root / NOTE).read_text()) == ({}, TEXT)
 
 
 # --- on a terminal ---------------------------------------------------------------------------------------------------

@@ -18,6 +18,10 @@ WINDOW_CHARS = 320
 LONG_LINE_CHARS = 480
 """A longer line (some 110 tokens) is split into runs of sentences."""
 
+MOST_UNREADABLE = 0.3
+"""Text with a larger share of bytes that are no UTF-8, or zero, is left out: an image or a program has some .4, a note
+in another encoding at most .2."""
+
 
 class Passage(NamedTuple):
     """The unit of ranking: lines, the character range if it is only part of a line, kind and text.
@@ -175,7 +179,9 @@ def _is_long(line: str) -> bool:
 
 
 def _is_blob(text: str) -> bool:
-    """Whether a text is only punctuation once encoded bytes are removed."""
+    """Whether a text is only punctuation once encoded bytes are removed, or much of it is not text."""
+    if MOST_UNREADABLE * len(text) < (text.count("\ufffd") + text.count("\0")):
+        return True
     rest = terms.without_blobs(text)
     return len(rest) < len(text) and not any(map(str.isalnum, rest))
 
