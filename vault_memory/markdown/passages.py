@@ -5,7 +5,9 @@ that is too long to show whole.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
 from typing import NamedTuple
 
 from vault_memory.markdown.facts import KINDS, RetainFact
@@ -87,11 +89,8 @@ def with_context(
     """
     every = list(stream)
     bodies = [passage.body for passage in every]
-    sections: list[int] = []
-    headings = 0
-    for passage in every:
-        headings += passage.is_heading
-        sections.append(ASIDE if passage.is_aside else headings)
+    headings = accumulate(int(passage.is_heading) for passage in every)
+    sections = [ASIDE if passage.is_aside else count for passage, count in zip(every, headings, strict=True)]
     reach = len(CONTEXT_WEIGHTS) - 1
     for at, passage in enumerate(every):
         context = [(bodies[at], CONTEXT_WEIGHTS[0])]
@@ -122,26 +121,19 @@ def _lines(note: Note, start: int, end: int, fact: RetainFact | None) -> Iterato
     is_page = note.path.startswith(note.layout.summaries) or (note.owned and note.is_owned(start))
     of_note = "page" if is_page else "note" if is_note_path(note.path) else "file"
     kind = KINDS[fact.kind] if fact else of_note
-    if not any(_is_long(note.lines[n - 1]) for n in range(start, end + 1)):
-        text = "\n".join(note.lines[start - 1 : end])
-        state = note.states[start - 1]
-        if not _is_blob(text):
-            yield Passage(
-                start, end, kind, text, fact=fact, is_heading=state == HEADING, is_aside=state in (FRONT, COMMENT)
-            )
-        return
+    is_long = [len(line) > _scaled(line, LONG_LINE_CHARS) for line in note.lines[start - 1 : end]]
+    runs = [(number, number) for number in range(start, end + 1)] if any(is_long) else [(start, end)]
     part = 0
-    for number in range(start, end + 1):
-        line, aside = note.lines[number - 1], note.states[number - 1] in (FRONT, COMMENT)
-        is_long = _is_long(line)
-        if is_long and fact is None and terms.is_machine_text(line):
-            continue
-        spans: Iterable[tuple[int | None, int | None]] = pieces(line) if is_long else ((None, None),)
+    for first, last in runs:
+        text, state = "\n".join(note.lines[first - 1 : last]), note.states[first - 1]
+        spans: Iterable[tuple[int | None, int | None]] = ((None, None),)
+        if is_long[first - start]:
+            spans = pieces(text) if fact or not terms.is_machine_text(text) else ()
+        is_heading, is_aside = state == HEADING and not any(is_long), state in (FRONT, COMMENT)
         for begin, stop in spans:
-            if _is_blob(line[begin:stop]):
-                continue
-            yield Passage(number, number, kind, line[begin:stop], begin, stop, fact, part, is_aside=aside)
-            part += 1
+            if not _is_blob(text[begin:stop]):
+                yield Passage(first, last, kind, text[begin:stop], begin, stop, fact, part, is_heading, is_aside)
+                part += 1
 
 
 _SENTENCE_END = re.compile(r"[.!?…؟۔։።][\"'»”’)\]*_]*\s+|[。！？｡．]+[」』”’）]*\s*|[।॥။។༎།]+\s*|[;:؛]\s+|[；：]\s*")
@@ -155,12 +147,9 @@ def pieces(line: str) -> Iterator[tuple[int, int]]:
     window, longest = _scaled(line, WINDOW_CHARS), _scaled(line, LONG_LINE_CHARS)
     begin = 0
     ends = [m.end() for m in _SENTENCE_END.finditer(line)]
-    cut = 0
     while len(line) - begin > longest:
-        stop = 0
-        while cut < len(ends) and ends[cut] - begin <= window:
-            stop = ends[cut]
-            cut += 1
+        cut = bisect_right(ends, begin + window)
+        stop = ends[cut - 1] if cut else begin
         if stop - begin < window // 4:
             if cut < len(ends) and ends[cut] - begin <= longest:
                 stop = ends[cut]
@@ -172,10 +161,6 @@ def pieces(line: str) -> Iterator[tuple[int, int]]:
         yield from _trimmed(line, begin, stop)
         begin = stop
     yield from _trimmed(line, begin, len(line))
-
-
-def _is_long(line: str) -> bool:
-    return len(line) > _scaled(line, LONG_LINE_CHARS)
 
 
 def _is_blob(text: str) -> bool:

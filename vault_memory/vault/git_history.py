@@ -9,7 +9,7 @@ import hashlib
 import os
 import time
 from collections.abc import Iterable, Mapping
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
@@ -139,6 +139,6 @@ def is_blob(data: bytes, blob: str) -> bool:
 
 def _local_day(stamp: int) -> date:
     try:
-        return datetime.fromtimestamp(stamp).astimezone().date()
+        return date.fromtimestamp(stamp)
     except (ValueError, OverflowError, OSError):
         return date.max
