@@ -1,4 +1,4 @@
-"""A strict check of the pages that reflect wrote, by the rules of Obsidian and of DESIGN.md: it shares no code
+"""A strict check of the pages that reflect wrote, by the rules of Obsidian and of the Guide: it shares no code
 with what writes them, but for the token counter. `problems` gives every breach as a sentence; no breach is an empty
 list."""
 

@@ -1,6 +1,6 @@
 """Settings: merges files, the environment and flags into one frozen Config, and reports every problem at once.
 
-Law 8: a vault is untrusted input, so settings that name paths, endpoints, keys or programs are read only from the
+A vault may come from anywhere (law 8): settings that name paths, endpoints, keys or programs are read only from the
 user's own file, the environment or flags; in a vault's file they are ignored and listed in `Config.ignored` for doctor.
 """
 

@@ -149,7 +149,7 @@ NEVER_CUT = 200
 
 
 def check(document: dict[str, Any], vault: Path) -> None:
-    """True citations, kinds and ranks as CONTRACT has them, a budget that holds."""
+    """True citations, kinds and ranks, a budget that holds."""
     assert document["schema"] == "vault-memory/recall@1"
     assert set(document["lanes"]) == LANES
     assert all(isinstance(number, int) for number in document["omitted"].values())

@@ -39,7 +39,7 @@ BLANKED = "# Log\n\n- open\n\n- open too\n\n"
 def test_shut_lines_read_as_blank_ones_and_at_the_end_as_none(
     tmp_path: Path, lines: tuple[int, int | None] | None
 ) -> None:
-    """Not even how many there are is told: DESIGN's scopes leak in no count."""
+    """Not even how many there are is told: scopes leak in no count."""
     mine = memory(fill(tmp_path, {"a.md": MIXED, "b/a.md": BLANKED}))
     mixed, blanked = mine.get("a.md", lines, scopes=SCOPES), mine.get("b/a.md", lines, scopes=SCOPES)
     assert mixed == replace(blanked, path="a.md")

@@ -67,8 +67,7 @@ NAMED_LOGS = 1000
 """How many of the newest logs are searched for names: those of three years are read in half a second."""
 
 GATE_NEAREST, GATE_POOL = 20, 200
-"""How many nearest passages the gate compares a text with, and how many bit codes are examined to find them
-(DESIGN.md, §10)."""
+"""How many nearest passages the gate compares a text with, and how many bit codes are examined to find them."""
 
 PERSONAL = ("profile", "preferences")
 """Categories that hold everywhere once ticked; the others hold in the project where they were said."""

@@ -1,6 +1,6 @@
 """The daemon's RPC methods: each parses its parameters, calls a Memory and returns a document.
 
-Parameters and documents are those of the commands (CONTRACT.md); an invalid parameter raises UsageError.
+Parameters and documents are those of the commands; an invalid parameter raises UsageError.
 """
 
 import time

@@ -1,4 +1,4 @@
-"""Compares a walk of the vault with the index, and refuses changes that look like an absent vault (law 7)."""
+"""Compares a walk of the vault with the index, and refuses changes that look as if the vault were absent (law 7)."""
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress

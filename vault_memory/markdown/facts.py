@@ -3,7 +3,7 @@
     - <KIND>[(key=value, …)] [@Entity …]: <narrative, self-contained text> [^block-id]
 
 Pure. A bullet that seems meant as a fact but is malformed is never dropped: it stays plain text (the index has every
-line) and is reported. DESIGN.md §4 is the reference.
+line) and is reported. The reference is the Guide's page "Vault format".
 """
 
 import re

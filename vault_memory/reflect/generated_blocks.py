@@ -5,7 +5,7 @@
     <!-- memory:end facts sha=1a2b3c4d cites=8f3a1b2c,… yours=… -->
 
 `sha` is the hash of the block's text as written, `cites` names the facts it cites, in order, and `yours` gives the
-positions of the lines that the user added or changed (`3-5,9`; 1 is the first line after the marker). DESIGN.md §4.
+positions of the lines that the user added or changed (`3-5,9`; 1 is the first line after the marker).
 
 The lines of each written block are stored in `.memory/history/written` under that hash, so that merge.py can compare
 the page with them. Everything else here is pure.

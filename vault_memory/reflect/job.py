@@ -1,7 +1,7 @@
 """Runs a whole reflect (update the index, plan, write the pages, re-index them), and undoes a run.
 
 A run that is killed leaves every page either as it was or as planned, and what it wrote can be undone: the pre-image
-and the lines of the new block are durable before the page is replaced (DESIGN.md §2, law 2).
+and the lines of the new block are durable before the page is replaced (law 2).
 """
 
 import re

@@ -1,8 +1,8 @@
 """Drafts the summary page of a week, month or year by selecting from its facts, in their own words. Pure.
 
-Law 5: a page consists of facts dated in the period, cites their notes, and takes no text from other pages; pages of
-finer periods are only linked. It has a token limit and is at most a share of the size of its facts; what does not fit
-is reported as a count. Same facts, same bytes.
+A page never learns from other pages (law 5): it consists of facts dated in the period, cites their notes, and takes
+no text from other pages; pages of finer periods are only linked. It has a token limit and is at most a share of the
+size of its facts; what does not fit is reported as a count. Same facts, same bytes.
 """
 
 from collections.abc import Callable, Sequence

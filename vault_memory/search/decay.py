@@ -1,4 +1,4 @@
-"""Computes how memories age: recency, frequency, worth and tiers, as in DESIGN.md §8. Pure.
+"""Computes how memories age: recency, frequency, worth and tiers. Pure.
 
 Days are ordinals (`date.toordinal()`), so that replaying a journal creates no date objects. An old, unused memory is
 not obsolete: nothing here deletes, and SWAY only decides near ties.

@@ -1,7 +1,7 @@
 """Ranks by the formulas common in other programs: the presets `weighted`, `classic` and `rrf`. Pure.
 
 `tuned` (ranking.py) is the default and better on every measure; these stay selectable for comparison and are tested
-against hand-computed values. See DESIGN.md §7 and §8. None of them credits a passage with words of its neighbours (its
+against hand-computed values. None of them credits a passage with words of its neighbours (its
 vector includes them anyway). Ties keep the order of the candidates.
 """
 

@@ -1,4 +1,4 @@
-"""Defines the index file: tables, pragmas, opening, and swapping in a rebuilt index (DESIGN.md §6 and §10)."""
+"""Defines the index file: tables, pragmas, opening, and swapping in a rebuilt index."""
 
 import contextlib
 import os

@@ -1,7 +1,7 @@
 """Chooses where derived files go (the index, its lock, the device id), and detects the kind of file system.
 
 The index is in the vault's `.memory/`, unless that folder is synced, on a network file system or not writable;
-then it is in the user's data folder, named after the vault's real path (DESIGN.md §4).
+then it is in the user's data folder, named after the vault's real path.
 """
 
 import contextlib

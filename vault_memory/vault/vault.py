@@ -1,7 +1,7 @@
 """The vault's files: the only module that reads or writes notes, and the only one that handles absolute paths.
 
 Paths that leave this module are vault-relative POSIX paths. Reading never changes a byte; a write replaces one whole
-file, and only if it still contains the bytes that were read (DESIGN.md §2, law 2).
+file, and only if it still contains the bytes that were read (law 2).
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Rewrites one note under the guest rules (DESIGN.md §2, law 2).
+"""Rewrites one note as a guest in the vault would (law 2): only its own part, and over nobody's change.
 
 A note just saved is left to its editor for a moment; the new text is composed from the current bytes, a pre-image is
 kept on request, and the write succeeds only if the bytes are still the same. Three attempts.
