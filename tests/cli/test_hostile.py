@@ -7,7 +7,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-from sample import Said, call
+from sample import call
 from vaults import fill
 
 from vault_memory.indexing.indexer import WORKERS_FROM
@@ -54,10 +54,6 @@ def outside(tmp_path: Path) -> dict[str, bytes | None]:
     return {str(path): path.read_bytes() if path.is_file() else None for path in (tmp_path / "elsewhere").rglob("*")}
 
 
-def run(root: Path, *arguments: str) -> Said:
-    return call("--vault", str(root), *arguments)
-
-
 @pytest.mark.parametrize("name", DERIVED)
 def test_a_link_in_place_of_a_derived_file_is_never_followed(tmp_path: Path, name: str) -> None:
     for place, target in enumerate(TARGETS, DERIVED.index(name)):
@@ -70,11 +66,11 @@ def test_a_link_in_place_of_a_derived_file_is_never_followed(tmp_path: Path, nam
         link.symlink_to(root / "inside/b.md" if target == "note" else elsewhere / target)
         before = outside(root.parent)
         for arguments in COMMANDS[place % 2 :: 2]:  # every command meets every name, and every target
-            ended = run(root, *arguments)
+            ended = call("--vault", str(root), *arguments)
             assert "Unexpected" not in ended.err
             assert outside(root.parent) == before, (target, arguments, ended.err)
             assert (root / "inside/b.md").read_text() == NOTES["inside/b.md"], (target, arguments, ended.err)
-        ended = run(root, "recall", "hello lighthouse")
+        ended = call("--vault", str(root), "recall", "hello lighthouse")
         if name or target != "note":
             assert (ended.code, "a.md" in ended.out) == (0, True), (target, ended.err)
 

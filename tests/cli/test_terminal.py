@@ -157,11 +157,6 @@ def test_wrapping_loses_nothing_but_spaces(text: str, width: int) -> None:
     assert all(cells(row.rstrip()) <= width for row in rows)
 
 
-def test_a_mistyped_command_is_guessed() -> None:
-    assert "Did you mean 'recall'?" in call("recal", "roof").err
-    assert "Did you mean" not in call("zzz").err
-
-
 def test_the_shell_completes_commands_and_options() -> None:
     environ = os.environ | {"_MEMORY_COMPLETE": "bash_complete", "COMP_WORDS": "memory recall --f", "COMP_CWORD": "2"}
     command = [str(Path(sys.executable).with_name("memory"))]
