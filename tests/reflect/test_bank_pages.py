@@ -82,3 +82,32 @@ def test_what_was_told_last_has_a_place(tmp_path: Path) -> None:
         assert "more fact" in told, "there is no room for all"
         assert set(re.findall(r"Version ([\d.]+) is deployed", told)) <= {"0.12.2"}
         assert "[[2025-12-02]]" in told
+
+
+TOLD_DIFFERENTLY = [
+    ("The spare key of the flat is with Mrs Sutherland.", "The spare key of the flat is with Mrs Petzold."),
+    ("The Skye trip is planned for 12 February 2027.", "The Skye trip on 12 February 2027 is cancelled."),
+    ("The ferry to Skye is on in February.", "The ferry to Skye is off in February."),
+    ("The grant was confirmed for Skye.", "The grant was refused for Skye."),
+]
+
+
+@pytest.mark.parametrize(("older", "newer"), TOLD_DIFFERENTLY)
+def test_what_differs_in_one_word_is_two_facts(tmp_path: Path, older: str, newer: str) -> None:
+    logs = {"2026-11-01": older, "2026-11-10": newer, "2026-11-12": "The hostel is booked."}
+    root = fill(tmp_path, {f"memory/{day}.md": f"## Retain\n- W @Trip: {text}\n" for day, text in logs.items()})
+    reflected(root)
+    for path in ("bank/entities/Trip.md", WORLD):
+        lines = "\n".join(block(texts(root)[path]))
+        assert older[:-1] in lines and newer[:-1] in lines
+    assert "more fact" not in lines
+
+
+def test_of_what_is_said_again_the_newest_line_stands(tmp_path: Path) -> None:
+    said = {"2026-11-01": "the hostel is booked", "2026-11-10": "The hostel is booked.", "2026-11-11": "Skye is far."}
+    root = fill(tmp_path, {f"memory/{day}.md": f"## Retain\n- W @Trip: {text}\n" for day, text in said.items()})
+    reflected(root)
+    for path in ("bank/entities/Trip.md", WORLD):
+        lines = "\n".join(block(texts(root)[path]))
+        assert "The hostel is booked" in lines and "the hostel is booked" not in lines
+        assert "1 more fact" in lines

@@ -166,6 +166,16 @@ def test_first_stands_how_things_are_now_not_how_they_were() -> None:
     assert not any("except for the lens" in line for line in overview)
 
 
+def test_the_headline_is_the_newest_line_on_its_matter() -> None:
+    facts = [
+        fact("The spare key of the flat is with Mrs Sutherland.", 1),
+        fact("The spare key of the flat is with Mrs Petzold.", 5),
+        fact("The hostel is booked.", 9),
+    ]
+    assert written(page(facts))[2] == "**The spare key of the flat is with Mrs Petzold** — [[2025-11-05]] L10"
+    assert written(page(facts))[-1] == "- The spare key of the flat is with Mrs Sutherland — [[2025-11-01]] L10"
+
+
 def test_what_holds_no_more_is_told_with_its_end_or_not_at_all() -> None:
     old = fact("Lives in Bergen, in the yellow house on the hill.", 3, key=6, succeeded_by=7)
     new = fact("Lives in Oslo.", 9, "nora", key=7)

@@ -6,9 +6,9 @@ the people and things it is about. Covering one is worth `weight · (1 - 2^-n)`:
 the weight, the next a quarter. Each fact also has a worth of its own. Selection is greedy by gain per cost^SCALE, and
 lazy, because gains only ever fall.
 
-Outside the formula: of two near-duplicates only one is taken; of two statements of the same state that differ only in
-their numbers, only the newer; and a superseded fact only after the one that superseded it. Tiers play no part, so the
-same facts give the same selection on every day.
+Outside the formula: of facts that say the same, and of statements of the same state that differ only in their numbers,
+only the newest is taken; and a superseded fact only after the one that superseded it. Tiers play no part, so the same
+facts give the same selection on every day.
 """
 
 import heapq
@@ -17,8 +17,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, timedelta
+from itertools import chain
 from typing import NamedTuple
 
+from vault_memory.markdown.fact_text import sentence
 from vault_memory.reflect.fact import Fact, timeline_key
 
 SCALE = 0.7
@@ -44,17 +46,10 @@ MOST_DETAILS = 3
 _DETAIL = re.compile(r"\d+(?:[.,:]\d+)*|[\"“*_][A-Z]|(?<=[a-z,;:] )(?!I\b)[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 """A number, a title, or a name that does not start the sentence; beyond MOST_DETAILS it is a list and adds nothing."""
 
-ALIKE = 0.6
-"""Two facts whose stems have a Jaccard similarity above this are near-duplicates."""
-
 
 class Weights(NamedTuple):
-    """How to weigh facts: the `stems` of a text, and the `cost` of a fact in tokens.
+    """How to weigh facts: the `cost` of one in tokens, and the slugs in `focus`, which all are about, as nothing."""
 
-    `focus` are slugs that all the facts are about: covering them is worth nothing.
-    """
-
-    stems: Callable[[str], Sequence[str]]
     cost: Callable[[Fact], int]
     focus: frozenset[str] = frozenset()
 
@@ -85,7 +80,6 @@ class _Candidate(NamedTuple):
     """A fact, the slugs it covers and with what share; `waits_for` is the key of the fact that superseded it."""
 
     fact: Fact
-    stems: frozenset[str]
     about: tuple[str, ...]
     share: float
     worth: float
@@ -96,11 +90,10 @@ class _Candidate(NamedTuple):
 def _candidates(facts: Sequence[Fact], weigh: Weights) -> list[_Candidate]:
     """The weighed facts in timeline order, which also breaks ties."""
     keys = {fact.key for fact in facts}
-    outdated = set(map(id, _outdated(facts, weigh)))
+    outdated = set(map(id, chain(_repeated(facts), _outdated(facts))))
     ordered = sorted((fact for fact in facts if id(fact) not in outdated), key=timeline_key)
     found = []
     for fact in ordered:
-        stems = frozenset(weigh.stems(fact.text))
         waits_for = fact.succeeded_by if fact.succeeded_by in keys and fact.succeeded_by != fact.key else None
         is_ahead = bool(fact.when and fact.day and fact.when > fact.day)
         share = (SUPERSEDED if waits_for is not None else 1.0) * (AHEAD if is_ahead else 1.0)
@@ -111,22 +104,37 @@ def _candidates(facts: Sequence[Fact], weigh: Weights) -> list[_Candidate]:
         worth = sure * (IMPORTANCE * fact.importance**2 + details)
         about = tuple(slug for slug in dict.fromkeys(fact.about) if slug not in weigh.focus)
         cost = max(weigh.cost(fact), 1)
-        found.append(_Candidate(fact, stems, about, share, share * worth, cost, waits_for))
+        found.append(_Candidate(fact, about, share, share * worth, cost, waits_for))
     return found
 
 
-def _outdated(facts: Iterable[Fact], weigh: Weights) -> Iterator[Fact]:
+def _repeated(facts: Iterable[Fact]) -> Iterator[Fact]:
+    """All but the newest of the facts with the same words: one more number, name or `not` makes it another statement.
+
+    A fact from outside never takes the place of one written here.
+    """
+    for found in _in_the_same_words(facts, lambda text: text):
+        yield from sorted(found, key=lambda fact: (fact.is_trusted, fact.day or date.min, fact.path, fact.line))[:-1]
+
+
+def _outdated(facts: Iterable[Fact]) -> Iterator[Fact]:
     """World facts that a later note repeats in the same words with other numbers."""
-    alike: dict[tuple[tuple[str, ...], frozenset[str]], list[Fact]] = defaultdict(list)
-    for fact in facts:
-        if fact.kind == "world" and fact.subjects and fact.day and _NUMBER.search(fact.text):
-            alike[fact.subjects, frozenset(weigh.stems(_NUMBER.sub(" ", fact.text)))].append(fact)
-    for (_, stems), found in alike.items():
+    stated = (fact for fact in facts if fact.kind == "world" and fact.subjects and fact.day)
+    for found in _in_the_same_words(stated, lambda text: _NUMBER.sub(" ", text)):
         newest = max((fact.day for fact in found if fact.day and fact.succeeded_by is None), default=date.min)
         numbers = {number for fact in found if fact.day == newest for number in _NUMBER.findall(fact.text)}
-        for fact in found if stems else ():
+        for fact in found:
             if fact.day and fact.day < newest and not numbers.issuperset(_NUMBER.findall(fact.text)):
                 yield fact
+
+
+def _in_the_same_words(facts: Iterable[Fact], worded: Callable[[str], str]) -> Iterator[list[Fact]]:
+    """The facts that have the same subjects and the same words in `worded`, two or more at a time."""
+    found: dict[tuple[object, ...], list[Fact]] = defaultdict(list)
+    for fact in facts:
+        said = sentence(worded(fact.text), tuple(slug.replace("-", " ") for slug in fact.subjects))
+        found[fact.subjects, said if said.words else fact.key].append(fact)
+    return (alike for alike in found.values() if len(alike) > 1)
 
 
 # --- selection -------------------------------------------------------------------------------------------------------
@@ -161,7 +169,7 @@ class _Choice:
             now = (-self._rate(one), at)
             if heap and now > heap[0]:
                 heapq.heappush(heap, now)
-            elif not any(_says_the_same(one, other) for other in self._taken):
+            else:
                 self._taken.append(one)
                 for slug in one.about:
                     self._left[slug] *= math.exp2(-one.share)
@@ -174,10 +182,3 @@ class _Choice:
         """The gain of a fact per cost^SCALE."""
         left = sum(map(self._left.__getitem__, one.about))
         return (left * (1 - math.exp2(-one.share)) + one.worth) / math.pow(one.cost, SCALE)
-
-
-def _says_the_same(one: _Candidate, other: _Candidate) -> bool:
-    if one.fact.key == other.fact.key:  # the same text, even if it has no stems
-        return True
-    shared = len(one.stems & other.stems)
-    return shared > ALIKE * (len(one.stems) + len(other.stems) - shared)

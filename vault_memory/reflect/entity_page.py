@@ -112,7 +112,7 @@ class EntityPage:
     def _choose(self, tokens: int) -> tuple[list[Fact], list[Fact], list[Fact]]:
         """The headline fact, if any may be one; the rest of the overview; and the other candidates, best first."""
         telling = [fact for fact in self._facts if self._body.says_how_it_stands(fact)]
-        weigh = Weights(self.context.stems, self._body.cost, frozenset([self.slug]))
+        weigh = Weights(self._body.cost, frozenset([self.slug]))
         heading = self._heading(telling)
         turns = (
             Turn(HEADLINE_TOKENS, lambda fact: id(fact) in heading),
@@ -123,11 +123,14 @@ class EntityPage:
         head, best, new, more = choose_in_turns(telling, weigh, turns)
         best.sort(key=lambda fact: fact.succeeded_by is not None)
         rest = [*new, *more]
-        now = [next(self._retellings(fact, [*head, *best, *rest]), fact) for fact in best]
-        stands = list({id(fact): fact for fact in [*head, *now]}.values())
+        chosen = [*head, *best, *rest]
+        may_head = [fact for fact in chosen if id(fact) in heading]
+        now = [next(self._retellings(fact, may_head), fact) for fact in head]
+        now += [next(self._retellings(fact, chosen), fact) for fact in best]
+        stands = list({id(fact): fact for fact in now}.values())
         told = set(map(id, stands))
         first = [fact for fact in stands[:1] if fact.is_trusted]
-        return first, stands[len(first) :], [fact for fact in [*rest, *best] if id(fact) not in told]
+        return first, stands[len(first) :], [fact for fact in [*rest, *head, *best] if id(fact) not in told]
 
     def _retellings(self, fact: Fact, facts: Iterable[Fact]) -> Iterator[Fact]:
         """Later facts about the same matter, newest first: they share enough words with the fact's first sentence."""
@@ -238,7 +241,7 @@ def bank_lines(known: Sequence[Fact], context: PageContext, *, is_world: bool) -
     body = Body(period_of(last, "month"), facts, context, BANK_TOKENS, newer, is_opened=False)
     telling = [fact for fact in facts if body.says_how_it_stands(fact)]
     turns = [Turn(BANK_TOKENS // LATELY_SHARE, lately(telling)), Turn(BANK_TOKENS)]
-    chosen = [*chain(*choose_in_turns(telling, Weights(context.stems, body.cost), turns))]
+    chosen = [*chain(*choose_in_turns(telling, Weights(body.cost), turns))]
 
     def lines(taken: Sequence[Fact]) -> list[Line]:
         found = [Line("## From the logs")]

@@ -101,7 +101,7 @@ def limit(period: Period, facts: Sequence[Fact], context: PageContext) -> int:
 def _fitting(body: Body, lines: Callable[[Sequence[Fact]], Sequence[Line]], facts: Sequence[Fact]) -> list[Fact]:
     """The facts for the page: best first, each that still fits together with the lines around the facts."""
     keys, taken, room = {fact.key for fact in facts}, list[Fact](), SPARE_CHOICE * body.limit
-    (chosen,) = choose_in_turns(facts, Weights(body.context.stems, body.cost), [Turn(room)])
+    (chosen,) = choose_in_turns(facts, Weights(body.cost), [Turn(room)])
     for fact in chosen:
         newer = fact.succeeded_by
         if newer in keys and newer != fact.key and newer not in {one.key for one in taken}:
