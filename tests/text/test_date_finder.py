@@ -303,9 +303,17 @@ def test_a_fact_without_a_clear_day(fact: str) -> None:
 
 
 AHEAD_OF_A_NOVEMBER_DAY = spelled("""
-The dentist visit of Peter is postponed from 25 November to 2 December. | 2026-11-25/2026-12-02
-The dentist visit of Peter was moved from 25 November to 2 December. | 2026-11-25/2026-12-02
-We pushed the party back from 28 November to 5 December | 2026-11-28/2026-12-05
+The dentist visit of Peter is postponed from 25 November to 2 December. | 2026-12-02
+The dentist visit of Peter was moved from 25 November to 2 December. | 2026-12-02
+We pushed the party back from 28 November to 5 December | 2026-12-05
+The release shifted from 2026-12-01 to 2026-12-20. | 2026-12-20
+Rescheduled, 1 Dec to 8 Dec 2026: the audit. | 2026-12-08
+We moved the visit from 28 December to 4 January. | 2027-01-04
+The concert is brought forward from 8 December to 1 December. | 2026-12-01
+The survey was put off from Nov 30, 2026 to Dec 7 | 2026-12-07
+The office is moved to Bergen from 1 December to 8 December. | 2026-12-01/2026-12-08
+The heating is switched off from 1 December to 8 December. | 2026-12-01/2026-12-08
+The exhibition was moved into the hall, from 1 December to 8 December 2026. | 2026-12-01/2026-12-08
 The appointment was scheduled for 4 December. | 2026-12-04
 the train ticket was bought for 5 December | 2026-12-05
 Anna asked for the report by 4 December | 2026-12-04

@@ -125,7 +125,7 @@ def date_in(narrative: str, told: date) -> date | None:
 
 _PUT_OFF = re.compile(
     r"(?P<what>[^.;:]+?) (?:(?:is|are|was|were|has|have|had|been|got|gets) )*"
-    r"(?:moved|postponed|rescheduled|shifted|put off|brought forward) from (?P<old>[^.;:]{1,40}?) to \S",
+    rf"{date_finder.RESCHEDULED} from (?P<old>[^.;:]{{1,40}}?) to \S",
     re.I,
 )
 

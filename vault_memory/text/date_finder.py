@@ -76,7 +76,12 @@ _PAST_WORDS = frozenset(
 _PRESENT = frozenset("am is are be being isn't aren't can can't could may might would".split())  # noqa: SIM905
 """Verbs that leave the time of the event open: "said it is on 6 December", "is postponed", "would come"."""
 _AIMS = frozenset({"for", "until", "till", "by"})
-_CHANGES = frozenset("moved changed shifted switched pushed brought put postponed delayed rescheduled".split())  # noqa: SIM905
+_PUT = r"(?:pushed|brought|put)(?: [^\s.;:]+){0,3}? (?:back|forward|off)"
+RESCHEDULED = rf"(?:moved|changed|shifted|postponed|delayed|rescheduled|{_PUT})"
+"""What is done to a plan that gets another day."""
+_AWAY_FROM = re.compile(rf"\b{RESCHEDULED}(?:,? | (?:(?!(?:to|into|in|out|on)\b)[^\s.;:,]+ ){{0,3}}from)$", re.I)
+"""What says that a plan is moved away from a day; at most _MOVE_CHARS long."""
+_MOVE_CHARS = 80
 _SPOKE = frozenset({"said", "told", "announced", "confirmed", "promised", "agreed"})
 _NEAR_WORDS = 5
 
@@ -172,10 +177,20 @@ def occurred(text: str, mentioned: date | None) -> Span | None:
     tokens = Tokens(text)
     anchor = mentioned or date.min
     for found, lead in _dated(tokens, anchor, None):
-        mode = fact_tense([token.word for token in tokens[max(lead.at - 6, 0) : lead.at]], lead.word)
-        if (mentioned or _tied(found)) and (span := settle(found, anchor, mode)):
-            return span
+        words = [token.word for token in tokens[max(lead.at - 6, 0) : lead.at]]
+        days = _new_days(text, tokens, found, lead, anchor) or settle(found, anchor, fact_tense(words, lead.word))
+        if days and (mentioned or _tied(found)):
+            return days
     return None
+
+
+def _new_days(text: str, tokens: Tokens, found: DateExpression, lead: _Lead, anchor: date) -> Span | None:
+    """The second end of a range that something was moved over: "the visit was moved from 1 May to 8 May". Else None."""
+    before = tokens[lead.at].end if lead.word else tokens[lead.at].start
+    if found.second is None or not _AWAY_FROM.search(text[max(before - _MOVE_CHARS, 0) : before]):
+        return None
+    old = resolve(found.first, anchor, NEAR)
+    return resolve(found.second, old.start if old else anchor, NEAR)
 
 
 def days_alone(text: str, mentioned: date | None) -> Span | None:
@@ -373,7 +388,7 @@ def fact_tense(words: Sequence[str], lead: str = "") -> str:
         if _is_past(word):
             is_passive = not _PRESENT.isdisjoint(clause[max(at - 2, 0) : at])
             is_reported = word in _SPOKE and len(clause) - at > 2
-            is_aimed = lead in _AIMS or (lead == "from" and word in _CHANGES)
+            is_aimed = lead in _AIMS or _AWAY_FROM.search(" ".join((*clause[at:], lead))) is not None
             return NEAR if is_passive or is_reported or is_aimed else PAST
     return NEAR
 
