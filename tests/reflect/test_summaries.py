@@ -128,6 +128,22 @@ def test_what_is_folded_away_is_counted() -> None:
     assert len(counts) <= summaries.FOLDED_LINKS
 
 
+def test_what_matters_most_is_told_and_what_is_named_has_a_line() -> None:
+    born = "After a long night in the hospital she gave birth to our daughter, who is well."
+    facts = [
+        fact("Compared the gauges upstream with those downstream of the weir, on foot.", 1, 1, "tern"),
+        fact("Fixed the export of the gauges and rewrote the reader for it.", 2, 2, "tern"),
+        fact("Passed its test at Kwik Fit for 54 pounds and needs 2 tyres by June.", 3, 3, "car"),
+        fact("Talked to Mrs Hay of Leith about 14 copies of *The Tidewright*.", 4, 4, "castle"),
+        fact(born, 5, 5, "ann-berg", importance=0.9),
+        fact("Paid 45 pounds to Cycle Service for 2 wheels of the Raleigh.", 6, 6, "bike"),
+    ]
+    draft = page(costing(46, *facts))
+    assert any(born[:-1] in text for text in bullets(draft))
+    assert not any("gauges" in text for text in bullets(draft))
+    assert written(draft)[0] == "6 facts on 6 days."
+
+
 # --- what goes before the words ----------------------------------------------------------------------------------
 
 

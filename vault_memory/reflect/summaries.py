@@ -6,12 +6,14 @@ size of its facts; what does not fit is reported as a count. Same facts, same by
 """
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 from vault_memory.reflect.choose_facts import Turn, Weights, choose_in_turns
 from vault_memory.reflect.edit_plan import EXTRACTIVE, Draft
 from vault_memory.reflect.fact import Fact, timeline_key
 from vault_memory.reflect.fact_lines import Body, PageContext, folded
 from vault_memory.reflect.generated_blocks import Line
+from vault_memory.search.decay import CORE_IMPORTANCE
 from vault_memory.text.calendar_days import Period, finer
 from vault_memory.text.output import listed, plural
 
@@ -28,6 +30,9 @@ FEWEST_FACTS, FEWEST_LINES = 3, 2
 
 SPARE_CHOICE = 2
 """Facts worth this many times the limit are selected, so that shorter ones can replace those that do not fit."""
+
+IMPORTANT_SHARE = 2
+"""The most important facts get the first 1/IMPORTANT_SHARE of the limit; the rest is chosen from all."""
 
 FOLDED_LINKS = 3
 """How many notes the closing line links: one fewer beside links to finer pages, none on a short page."""
@@ -50,7 +55,6 @@ def summary(
     if len(inside) < FEWEST_FACTS:
         return None
     body = Body(period, inside, context, limit(period, inside, context))
-    opening = Line(_opening(body))
     pages = [context.cite.link(context.layout.summary(name)) for name in finer(period) if name in context.summaries]
     finer_pages = f"{_FINER[period.kind]}: {' '.join(pages)}" if pages else ""
     links = FOLDED_LINKS - bool(pages) if body.with_headings else 0
@@ -59,6 +63,7 @@ def summary(
         """All lines of a page with these facts."""
         rest = folded(inside, taken, links, lambda fact: context.cite.link(fact.path))
         closing = [Line(text) for text in (rest, finer_pages) if text]
+        opening = Line(_opening(body, taken))
         return [opening, *paragraph, *body.lines(taken), *([Line(""), *closing] if closing else [])]
 
     # Omit a fact if its successor was written by the end of the period but is dated outside it. A successor within the
@@ -99,10 +104,10 @@ def limit(period: Period, facts: Sequence[Fact], context: PageContext) -> int:
 
 
 def _fitting(body: Body, lines: Callable[[Sequence[Fact]], Sequence[Line]], facts: Sequence[Fact]) -> list[Fact]:
-    """The facts for the page: best first, each that still fits together with the lines around the facts."""
+    """The facts for the page: important ones first, then best first; each that still fits with the lines around it."""
     keys, taken, room = {fact.key for fact in facts}, list[Fact](), SPARE_CHOICE * body.limit
-    (chosen,) = choose_in_turns(facts, Weights(body.cost), [Turn(room)])
-    for fact in chosen:
+    turns = Turn(body.limit // IMPORTANT_SHARE, lambda fact: fact.importance >= CORE_IMPORTANCE), Turn(room)
+    for fact in chain(*choose_in_turns(facts, Weights(body.cost), turns)):
         newer = fact.succeeded_by
         if newer in keys and newer != fact.key and newer not in {one.key for one in taken}:
             continue  # its successor did not fit
@@ -115,9 +120,13 @@ def _fitting(body: Body, lines: Callable[[Sequence[Fact]], Sequence[Line]], fact
 # --- the opening line ------------------------------------------------------------------------------------------------
 
 
-def _opening(body: Body) -> str:
-    """What the period was about: `Mostly Tern (24), The Castle (14) and Peter (9); 76 facts on 25 days.`"""
-    total, named = len(body.facts), body.named
+def _opening(body: Body, taken: Sequence[Fact]) -> str:
+    """What the period was about: `Mostly Tern (24), The Castle (14) and Peter (9); 76 facts on 25 days.`
+
+    It names nothing that no line is about.
+    """
+    told = {slug for fact in taken for slug in fact.about}
+    total, named = len(body.facts), [slug for slug in body.named if slug in told]
     if not named:
         return f"{size(body.facts)}."
     mostly = 2 * sum(not set(named).isdisjoint(fact.about) for fact in body.facts) > total
