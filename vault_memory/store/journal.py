@@ -148,8 +148,8 @@ def note_undone(root: Path, run: str, now: datetime) -> None:
 
 def capture_events(root: Path) -> list[dict[str, Any]]:
     """Return the CAPTURE_EVENTS of all devices in order of time, skipping damaged lines; blanked texts are empty."""
-    blanked = _blanked(root)
-    kept = [event for event in _captures(root) if event["event"] in CAPTURE_EVENTS]
+    found = list(_captures(root))
+    blanked, kept = _blanked(found), [event for event in found if event["event"] in CAPTURE_EVENTS]
     for event in kept:
         event["text"] = "" if str(event.get("name")) in blanked else event.get("text")
     return sorted(kept, key=lambda event: str(event.get("at")))
@@ -162,7 +162,7 @@ def blank_captured(root: Path, names: Iterable[str] = (), now: datetime = _EPOCH
     `note_tombstone`.
     """
     note_capture(root, BLANKED, now, "", [{"name": name} for name in sorted(names)])
-    blanked, own = _blanked(root), files(root).get(f"{locations.device_id()}{_CAPTURES}")
+    blanked, own = _blanked(_captures(root)), files(root).get(f"{locations.device_id()}{_CAPTURES}")
     if not (own and blanked):
         return
     with suppress(OSError), open(own, "r+b") as handle:
@@ -187,8 +187,8 @@ def _captures(root: Path, but: str = "") -> Iterator[dict[str, Any]]:
     return (event for file in chosen for event in _events(file))
 
 
-def _blanked(root: Path) -> set[str]:
-    return {str(event.get("name")) for event in _captures(root) if event["event"] == BLANKED}
+def _blanked(events: Iterable[Mapping[str, Any]]) -> set[str]:
+    return {str(event.get("name")) for event in events if event["event"] == BLANKED}
 
 
 def _events(file: Path) -> Iterator[dict[str, Any]]:
@@ -223,7 +223,7 @@ MAX_ENTRIES = 500
 def entries(root: Path, days: int) -> list[JournalEntry]:
     """Return the entries of all devices for the last `days` days, newest first; at most MAX_ENTRIES."""
     first = (date.today() - timedelta(days=max(days, 1) - 1)).isoformat()
-    blanked, found = _blanked(root), list[JournalEntry]()
+    blanked, found = _blanked(_captures(root)), list[JournalEntry]()
     for name, file in files(root).items():
         for event in _events(file):
             with suppress(KeyError, TypeError, ValueError, AttributeError):
