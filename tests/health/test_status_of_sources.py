@@ -95,6 +95,7 @@ def test_one_tool_that_was_switched_off(config: Config, tmp_data: Path) -> None:
 def test_further_vaults_are_listed(config: Config, tmp_path: Path) -> None:
     work = fill(tmp_path / "Work", {"plan.md": "# Plan\n\nZebras first.\n"})
     both = replace(config, roots=((work, "user:ada"), (tmp_path / "Gone", "")))
+    assert f"root     work: {work}, user:ada, not indexed yet" in status_text(status(Federation(both)))
     list(Federation(both).refresh_further_vaults())
     found = status(Federation(both))
     first, gone = found["roots"]

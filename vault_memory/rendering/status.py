@@ -153,7 +153,8 @@ def _root(root: Document) -> str:
     if root["why_not"]:
         return f"root     {root['name']}: {clean(root['why_not'])}"
     state = "up to date" if root["fresh"] else f"{plural(root['pending'] or 0, 'note')} behind"
-    held = f"{plural(root['notes'], 'note')}, {(root['bytes'] or 0) / 1e6:.1f} MB, {state}"
+    held = f"{plural(root['notes'], 'note')}, {root['bytes'] / 1e6:.1f} MB, {state}"
+    held = held if root["bytes"] else "not indexed yet: the next question does it"
     return clean(f"root     {root['name']}: {root['path']}, {root['scope']}, {held}")
 
 
