@@ -687,9 +687,9 @@ def test_the_undo_of_a_replacing_request_restores_both_notes(memory: Federation)
     assert (memory.vault.root / "memory/2026-02-01.md").read_text().endswith("Tuesdays.\n")
 
 
-@pytest.mark.parametrize("head", ["W(scope=private)", "W(scope=project:alpha) @Alpha"])
+@pytest.mark.parametrize("head", ["W(scope=private)", "W(scope=project:alpha) @Alpha", "W @Alpha"])
 @pytest.mark.parametrize("lead", ["", "Remember: "])
-def test_a_fact_of_another_scope_is_neither_shown_nor_replaced(memory: Federation, head: str, lead: str) -> None:
+def test_a_fact_of_another_scope_or_entity_is_neither_shown_nor_replaced(memory: Federation, head: str, lead: str) -> None:
     old = f"# Day\n\n## Retain\n- {head}: We always release on Tuesdays.\n"
     write_old(memory, old)
     say(memory, "s2", f"{lead}We always release on Thursdays.")
@@ -712,13 +712,6 @@ def test_nobody_but_a_person_has_a_projects_fact_replace_one_that_all_see(memory
     say(memory, "s2", "Remember: we always release on Thursdays.")
     assert not any(fact.instead for fact in memory.capture().facts)
     assert (memory.vault.root / "memory/2026-02-01.md").read_text().endswith("Tuesdays.\n")
-
-
-def test_a_fact_of_an_entity_is_replaced_by_none_that_names_it_not(memory: Federation) -> None:
-    write_old(memory, "# Day\n\n## Retain\n- W @Alpha: We always release on Tuesdays.\n")
-    say(memory, "s2", "We always release on Thursdays.")
-    (item,) = [one for one in memory.capture().items if "Thursdays" in one.text]
-    assert item.decision == "create"
 
 
 def test_sessions_are_captured_into_the_named_vault_alone(memory: Federation, tmp_path: Path) -> None:
