@@ -689,7 +689,9 @@ def test_the_undo_of_a_replacing_request_restores_both_notes(memory: Federation)
 
 @pytest.mark.parametrize("head", ["W(scope=private)", "W(scope=project:alpha) @Alpha", "W @Alpha"])
 @pytest.mark.parametrize("lead", ["", "Remember: "])
-def test_a_fact_of_another_scope_or_entity_is_neither_shown_nor_replaced(memory: Federation, head: str, lead: str) -> None:
+def test_a_fact_of_another_scope_or_entity_is_neither_shown_nor_replaced(
+    memory: Federation, head: str, lead: str
+) -> None:
     old = f"# Day\n\n## Retain\n- {head}: We always release on Tuesdays.\n"
     write_old(memory, old)
     say(memory, "s2", f"{lead}We always release on Thursdays.")

@@ -140,6 +140,6 @@ def _has_verb(words: Sequence[str], grammar: Grammar) -> bool:
 def _is_question(sentence: str, grammar: Grammar) -> bool:
     """Whether a sentence is a question, with or without a question mark, direct or indirect."""
     wondered = _WHETHER.match(lowered(sentence))
-    if wondered and not grammar.has("always every denying", words_of(wondered[0])):
+    if wondered and not grammar.has(_LASTING, words_of(wondered[0])):
         return True
     return sentence.rstrip().endswith("?") or grammar.has("questions", words_of(sentence[:40])[:1])

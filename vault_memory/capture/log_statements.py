@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from vault_memory.capture import exclusions
 from vault_memory.capture.clauses import clauses, lasting_part
 from vault_memory.capture.own_words import split_sentences
-from vault_memory.capture.requests import find_refusals, find_request
+from vault_memory.capture.requests import find_request, is_off_the_record
 from vault_memory.capture.statements import (
     FACT,
     PROFILE,
@@ -45,7 +45,7 @@ def find_log_statements(
 ) -> Iterator[Statement]:
     """The statements in a line of a log; `names` are names known from elsewhere."""
     spoken, known, before = Spoken(languages), {*names, *names_within(line)}, ""
-    for sentence in () if find_refusals(lowered(line)) else split_sentences(line):
+    for sentence in () if is_off_the_record(line) else split_sentences(line):
         if pronoun := _PRONOUN.match(sentence):
             grammar = spoken.grammar(before)
             first = _subject(before, grammar, known) if grammar else ""

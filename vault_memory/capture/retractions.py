@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise, takewhile
 from typing import NamedTuple
 
@@ -59,9 +59,11 @@ class Retraction(NamedTuple):
     around: set[str]
     """The telling words on both sides of it."""
 
-    def names(self, own: set[str], *, is_next: bool) -> bool:
+    def takes_back(self, own: set[str], *, is_request: bool, is_next: bool) -> bool:
         """Whether it retracts a sentence with these telling words. In the very next message it may have them anywhere
         around, or have none at all ("scrap that")."""
+        if self.is_deletion and not is_request:
+            return False
         if is_next and self.is_early:
             return True
         named = self.around if is_next else self.named
@@ -99,7 +101,8 @@ class SessionReview:
                 return after[0].number
             if find_refusals(lowered(ends(text))):
                 return number
-        if _takes_back(_retractions(ends(text.rpartition(sentence)[2])), own, is_request=is_request):
+        rest = _retractions(ends(text.rpartition(sentence)[2]))
+        if any(one.takes_back(own, is_request=is_request, is_next=True) for one in rest):
             return number
         if not after:
             return None
@@ -107,13 +110,14 @@ class SessionReview:
         next_text = ends(after[0].text)
         interruption = _INTERRUPTION.search(lowered(next_text), 0, AT_ONCE_CHARS)
         at_once = [_retraction(next_text, interruption)] if interruption else []
-        if _takes_back([*at_once, *self._retractions[following]], own, is_request=is_request):
+        retractions = [*at_once, *self._retractions[following]]
+        if any(one.takes_back(own, is_request=is_request, is_next=True) for one in retractions):
             return after[0].number
         later = (
             self._numbers[place]
             for word in own
             for place, one in takewhile(lambda naming: naming[0] > following, reversed(self._naming.get(word, ())))
-            if (is_request or not one.is_deletion) and one.names(own, is_next=False)
+            if one.takes_back(own, is_request=is_request, is_next=False)
         )
         return next(later, None)
 
@@ -158,8 +162,3 @@ def _retraction(text: str, found: re.Match[str]) -> Retraction:
         named=telling_words(last) | next(filter(None, [clause, *further]), set()),
         around=telling_words(near).union(clause, *further),
     )
-
-
-def _takes_back(retractions: Iterable[Retraction], own: set[str], *, is_request: bool) -> bool:
-    """Whether one of these, coming next, retracts a sentence with these words."""
-    return any(one.names(own, is_next=True) for one in retractions if is_request or not one.is_deletion)

@@ -19,8 +19,8 @@ from vault_memory.capture.requests import (
     STANDING,
     asks_to_remember,
     find_asked_politely,
-    find_refusals,
     find_request,
+    is_off_the_record,
 )
 from vault_memory.capture.retractions import RETRACTION, SessionReview, telling_words
 from vault_memory.text.word_classes import (
@@ -401,7 +401,7 @@ def _correction(old: Statement, taken_at: int | None, review: SessionReview, spo
     own, denial = telling_words(old.text), _DENIAL if taken_at is None else RETRACTION
     first = old.message if taken_at is None else max(old.message, taken_at - 1)
     for said in review.messages_after(first)[: 1 if taken_at is None else CORRECTING_MESSAGES]:
-        if find_refusals(lowered(ends(said.text))):
+        if is_off_the_record(ends(said.text)):
             continue
         sentences = list(split_sentences(said.text))
         taken = next((at for at, one in enumerate(sentences) if denial.search(lowered(one))), len(sentences))
