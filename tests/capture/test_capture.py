@@ -15,6 +15,7 @@ from vault_memory.capture.judge import CaptureReport
 from vault_memory.config import Config
 from vault_memory.errors import UsageError
 from vault_memory.federation import Federation
+from vault_memory.health.doctor import lint
 from vault_memory.health.status import status
 from vault_memory.reflect.run_log import CaptureEnd, RunLog
 from vault_memory.rendering.capture import capture_text, facts_document, facts_text, proposals_text
@@ -485,6 +486,52 @@ def test_all_that_waits_is_listed_with_what_it_is_and_where_it_was_said(memory: 
     assert told["Mara owns the billing module."][0] == "world,"
     assert told["Mara owns the billing module."][-1] == "sessions/claude-code/s1#m5"
     assert told["Quentin, named on several days"][0] == "page,"
+
+
+def test_what_was_read_and_is_no_statement_is_told_with_the_reason(memory: Federation) -> None:
+    said = (
+        "Is the lamp ready for the show?",
+        "My wifi password is Tern-2580-xyz, ok?",
+        "I have read the second chapter.",
+    )
+    say(memory, "s2", *said)
+    say(memory, "s3", "Off the record: the boss leaves in May.")
+    text = capture_text(memory.capture(dry_run=True), explain=True)
+    told = text[text.index("Read, but no statement:") : text.index("Would remember:")]
+    assert "Is the lamp ready for the show?  (a question; sessions/claude-code/s2#m1)" in told
+    assert "I have read the second chapter.  (nothing in it says that it lasts; sessions/claude-code/s2#m3)" in told
+    assert "2580" not in text and "boss" not in told and "Mara" not in told
+
+
+def test_what_waits_for_an_answer_or_for_another_day_is_not_told_as_known(memory: Federation) -> None:
+    memory = Federation(replace(memory.config, capture_max_per_day=1))
+    memory.capture()
+    done = memory.capture(since="2026-01-01", dry_run=True)
+    assert [item.why for item in done.items] == ["known", "proposed", "held"]
+    text = capture_text(done, explain=True)
+    assert text.count("waiting  - ") == 2 and "is proposed already" in text and "waits for another day" in text
+
+
+def test_what_is_said_in_a_folder_that_is_no_project_holds_everywhere(memory: Federation, tmp_path: Path) -> None:
+    assert memory.config.sessions_claude_code
+    for name in ("plain", "diary"):
+        (tmp_path / name).mkdir()
+        talk = [("user", f"Remember that the {name} releases go out on Tuesdays.")]
+        make.claude(memory.config.sessions_claude_code, name, talk, folder=str(tmp_path / name))
+    memory = Federation(replace(memory.config, projects=((str(tmp_path / "diary"), "user:lena"),)))
+    memory.capture()
+    assert "- S: The plain releases go out" in day_log(memory) or "- W: The plain releases go out" in day_log(memory)
+    assert "(scope=user:lena): The diary releases" in day_log(memory)
+
+
+def test_a_word_of_one_known_name_is_that_name(memory: Federation) -> None:
+    fill(memory.vault.root, {"People/Sanjay Rao.md": "# Sanjay Rao\n"})
+    fill(memory.vault.root, {f"memory/2026-02-0{day}.md": f"Rang Sanjay, day {day}.\n" for day in (3, 4, 5)})
+    fill(memory.vault.root, {"memory/2026-02-06.md": "Sanjay prefers short calls.\n"})
+    memory.capture()
+    assert "page: Sanjay" not in page(memory) and "@[[Sanjay Rao]]: Sanjay prefers short calls." in page(memory)
+    fill(memory.vault.root, {"bank/entities/Sanjay.md": "# Sanjay\n"})
+    assert "`Sanjay` looks like `Sanjay Rao`: are they the same?" in [one.message for one in lint(memory)]
 
 
 def test_a_name_that_has_its_page_is_not_proposed(memory: Federation) -> None:

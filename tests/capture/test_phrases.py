@@ -427,7 +427,9 @@ def test_a_greeting_alone_makes_no_letter(text: str) -> None:
         ("Merk dir, dass ich Vegetarier bin", "Ich bin Vegetarier"),
         ("Merk dir, dass das Büro in Graz freitags geschlossen ist.", "Das Büro ist in Graz freitags geschlossen."),
         ("Kannst du dir merken, dass ich dunkle Themen mag?", "Ich mag dunkle Themen."),
+        ("Merk dir, dass ich nur vier Tage arbeite, freitags frei.", "Ich arbeite nur vier Tage, freitags frei."),
         ("Merk dir, dass wir freitags nicht ausrollen.", "„wir freitags nicht ausrollen“"),
+        ("Merk dir, dass ich das anders sehe als alle.", "„ich das anders sehe als alle“"),
         ("Merk dir, dass Peter Schmidt Vegetarier ist.", "„Peter Schmidt Vegetarier ist“"),
     ],
 )

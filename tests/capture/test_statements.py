@@ -42,6 +42,51 @@ def test_a_cue_makes_a_statement(text: str, category: str, statement: str | None
 
 
 @pytest.mark.parametrize(
+    ("text", "category"),
+    [
+        ("I am allergic to penicillin.", "profile"),
+        ("Ich bin gegen Penicillin allergisch.", "profile"),
+        ("Je suis allergique aux noix.", "profile"),
+        ("My dentist is Dr Morag Bell on Ferry Road.", "profile"),
+        ("My sister Greta is getting married on 19 June 2027 in Dresden.", "profile"),
+        ("Meine Schwester Greta wohnt in Dresden.", "profile"),
+        ("By the way, I work at Forth Data as a data engineer.", "profile"),
+        ("I live in Edinburgh since October.", "profile"),
+        ("Soy celíaco desde niño.", "profile"),
+        ("Jonas is coeliac, so no wheat for him.", "entities"),
+        ("I hate tabs, use two spaces.", "preferences"),
+        ("I prefer small commits with a german message, and please no emojis", "preferences"),
+    ],
+)
+def test_how_a_person_lives_and_who_is_who_is_a_statement(text: str, category: str) -> None:
+    turns = [SessionTurn(1, True, "hello"), SessionTurn(2, False, "Good."), SessionTurn(3, True, text)]
+    (found,) = find_statements(turns, LANGUAGES, {"jonas"})
+    assert (found.cue.category, found.text) == (category, text.removeprefix("By the way, "))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I am happy with the second draft.",
+        "I am exhausted, this has been a long day.",
+        "I'm in the garden, so answer briefly.",
+        "I'm working with two monitors open.",
+        "I hate the second tab, remove it.",
+        "I like where this is going.",
+        "I use two loops here, one is enough.",
+        "My test passes in Chrome but not in Safari.",
+        "My function calls Parser twice, remove one call.",
+        "Ich bin mit dem zweiten Entwurf zufrieden.",
+        "Je suis d'accord avec la deuxième proposition.",
+        "Jonas is at the second draft, so be quick.",
+    ],
+)
+def test_how_it_is_going_for_a_person_is_no_statement(text: str) -> None:
+    turns = [SessionTurn(1, True, "hello"), SessionTurn(2, False, "Good."), SessionTurn(3, True, text)]
+    assert find_statements(turns, LANGUAGES, {"jonas"}) == []
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "do we always use tabs here?",
@@ -128,6 +173,8 @@ def test_the_agents_words_count_only_where_the_user_affirms_them() -> None:
     question = "Is 1.88 the oldest compiler you support?"
     assert kept(("A", question), ("U", "yes, for the vendor")) == [("entities", f"{question} – Yes, for the vendor")]
     assert kept(("A", question), ("U", "Yes")) == [("entities", f"{question} – Yes")]
+    alone = "the vendor needs the oldest compiler until May."
+    assert kept(("A", question), ("U", f"Yes, {alone}")) == [("entities", alone[0].upper() + alone[1:])]
     assert kept(("A", "Shall I commit it?"), ("U", "yes, do that please")) == []
 
 

@@ -19,8 +19,8 @@ MIN_WORDS, MAX_WORDS = 4, 45
 """Bounds on the number of words of a statement."""
 
 _OPENING = re.compile(
-    r"^(?:(?:ok(?:ay)?|oh|ah|ach|hm+|and|but|aber|mais|mas|pero|also|well|btw|fyi|omg|argh|ta|nah|nope|yes|yep"
-    r"|yeah|exactly|exact|right|ja|genau|gut|und|oui|et|bom|e|olha|sim|y|sí|bueno|en|top|cool|nice"
+    r"^(?:(?:ok(?:ay)?|oh|ah|ach|hm+|and|but|aber|mais|mas|pero|also|well|btw|by the way|übrigens|au fait|por cierto"
+    r"|aliás|fyi|omg|argh|ta|nah|nope|yes|yep|yeah|exactly|exact|right|ja|genau|gut|und|oui|et|bom|e|olha|sim|y|sí|bueno|en|top|cool|nice"
     r"|(?:no|nein|nee|non|não|so|ah non|first|second|third)(?=[,.:!]))\b[,.:!]*\s+)+",
     re.IGNORECASE,
 )
@@ -29,6 +29,8 @@ _BREAK = re.compile(r"[,;:]\s+|\s[–—-]+\s|\s(?=(?:but|so|cause|because|aber|
 _WHETHER = re.compile(r"(?:[^\W\d][\w'-]*,? ){1,5}(?:if|whether|ob|si)\b")
 """The opening of an indirect question: "check if", "I wonder whether". ("Never … if" states a rule instead.)"""
 _HALT = re.compile(r"(?:[^\W\d]+ )?(?:wait|hold on|halt|moment|warte|attends|espera|aguarda|peraí|oops|no)\W*")
+MIN_ORDER_WORDS = 3
+"""The minimum length of an order that belongs to the preference before it: "go ahead" does not."""
 VERB_WORDS = 6
 """How many words at the beginning of a clause are searched for its verb."""
 _LASTING = "always every denying"
@@ -50,7 +52,7 @@ def lasting_part(sentence: str, grammar: Grammar) -> str:
     text = _OPENING.sub("", TAG.sub(".", sentence))
     if not MIN_WORDS <= count_words(sentence) <= MAX_WORDS or sentence.rstrip(" .").endswith(":"):
         return ""
-    if _is_question(text, grammar) or exclusions.is_foreign(sentence):
+    if is_question(text, grammar) or exclusions.is_foreign(sentence):
         return ""
     parts = clauses(text)
     if RETRACTION.search(lowered(text)) or any(_HALT.fullmatch(lowered(part)) for part in parts):
@@ -63,10 +65,23 @@ def lasting_part(sentence: str, grammar: Grammar) -> str:
         return ""
     if _is_symptom(parts, words_of(text), grammar):
         return ""
-    kept = "".join(takewhile(lambda part: not _drops(part, grammar, is_start=False), parts[first:])).rstrip(MARKS)
+    words = words_of(text)
+    is_wish = grammar.has("wishes likes", words[:5]) and grammar.has("mine", words[:1])
+
+    def stays(part: str) -> bool:
+        return not _drops(part, grammar, is_start=False) or (is_wish and _is_general(part, grammar))
+
+    kept = "".join(takewhile(stays, parts[first:])).rstrip(MARKS)
     if first > 0 and not _stands_alone(kept, grammar):
         return ""
     return kept if count_words(kept) >= MIN_WORDS else ""
+
+
+def _is_general(clause: str, grammar: Grammar) -> bool:
+    """Whether an order is no matter of the moment, as in "I hate tabs, use two spaces"."""
+    words = words_of(clause)
+    is_at_hand = exclusions.is_idle(lowered(clause)) or grammar.has("pointing definite yours", words)
+    return not is_at_hand and len(words) >= MIN_ORDER_WORDS
 
 
 def _is_symptom(parts: Sequence[str], words: Sequence[str], grammar: Grammar) -> bool:
@@ -131,13 +146,20 @@ def _is_order(clause: str, words: Sequence[str], grammar: Grammar, is_start: boo
     return not (_has_verb(words, grammar) or grammar.has(_LASTING, words))
 
 
+def is_sentence(text: str, grammar: Grammar) -> bool:
+    """Whether a text makes sense without what was said before it: it has a subject of its own and a verb."""
+    words, first = words_of(text), words_of(clauses(text)[0])
+    is_begun = grammar.has("prepositions reasons interrogatives pointing yours", first[:1])
+    return len(first) > 2 and not (is_begun or grammar.has("pointing", words)) and _has_verb(first, grammar)
+
+
 def _has_verb(words: Sequence[str], grammar: Grammar) -> bool:
     """Whether a clause may have a finite verb, judging by closed word classes and endings."""
     is_of_name = any(grammar.third.search(word) or grammar.past.fullmatch(word) for word in words[1:3])
     return is_of_name or grammar.has("verbs duty changes wishes", words[:VERB_WORDS])
 
 
-def _is_question(sentence: str, grammar: Grammar) -> bool:
+def is_question(sentence: str, grammar: Grammar) -> bool:
     """Whether a sentence is a question, with or without a question mark, direct or indirect."""
     wondered = _WHETHER.match(lowered(sentence))
     if wondered and not grammar.has(_LASTING, words_of(wondered[0])):

@@ -69,7 +69,7 @@ _ONE_OFF = re.compile(
 )
 """A serial number, count or hash: one instance among many."""
 STATUS = pattern_of(r"""
-    \b(?:(?:is|are|was|were|'s|be|looks?|seems?|got|keeps?) (?:\w+ )?(?:good|great|nice|bad|ugly|better|worse|
+    \b(?:(?:is|are|am|was|were|'s|'m|be|looks?|seems?|got|keeps?) (?:\w+ )?(?:good|great|nice|bad|ugly|better|worse|
     pass(?:es|ed|ing)?|fail(?:s|ed|ing)|broken|green|red|fine|done|ready|wrong|right|missing|gone|stuck|empty|weird|odd|
     stale|ok|okay|crash(?:ed|ing)|hanging|working|running|off)|keeps \w+ing|(?:(?:every|each) (?:single )?time|
     whenever) (?:i|you|it)|(?:jedes ?mal|immer),? wenn ich|sobald ich|chaque fois que|(?:cada|toda) vez que|

@@ -200,6 +200,7 @@ class _Run:
             else find_items(self._index, environ, self._asked, self._proposed())
         )
         self.report = found.report
+        self.report.items = list(map(self._with_reason, self.report.items))
         self.report.page = self._page
         answers = self._read_answers()
         self.report.lost = answers.lost
@@ -314,6 +315,11 @@ class _Run:
             for one in self._states.values()
             if one.text and one.statement not in written
         ]
+
+    def _with_reason(self, item: CaptureItem) -> CaptureItem:
+        """An item; if it says what a proposal says that is still open, that is why it is left out."""
+        same = self._states.get(item.resembles.rpartition("#^p-")[2]) if item.why == "known" else None
+        return item._replace(why=same.state) if same and same.state in WAITING else item
 
     def _known(self, proposal: OpenProposal) -> KnownStatement:
         """A proposal as a statement to compare with."""

@@ -10,18 +10,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory.capture import sources
+from vault_memory.capture import exclusions, sources
 from vault_memory.capture.captured_proposals import OpenProposal
+from vault_memory.capture.clauses import MIN_WORDS
 from vault_memory.capture.log_statements import NAME_DAYS, find_log_statements, find_names, names_within
 from vault_memory.capture.model_engine import model_decision, model_statements
-from vault_memory.capture.own_words import SessionTurn
+from vault_memory.capture.own_words import SessionTurn, split_sentences
 from vault_memory.capture.requests import is_off_the_record
 from vault_memory.capture.retractions import SessionReview
 from vault_memory.capture.scores import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
 from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
-from vault_memory.capture.statements import ANSWER, PREFERENCE, Statement, find_statements
+from vault_memory.capture.statements import (
+    ANSWER,
+    PREFERENCE,
+    UNTOLD,
+    Spoken,
+    Statement,
+    find_statements,
+    why_left_out,
+)
 from vault_memory.capture.work_log import NO_TITLE, SessionDay
 from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import builtin
@@ -31,6 +41,7 @@ from vault_memory.markdown.entities import slug
 from vault_memory.reflect.model_writer import ModelWriter, configured_writer
 from vault_memory.search import request
 from vault_memory.search.names import Names
+from vault_memory.sessions.projects import find_project
 from vault_memory.sessions.sync import sync_transcripts
 from vault_memory.sessions.transcript import Message
 from vault_memory.store import embedding_rows, note_queries
@@ -39,6 +50,7 @@ from vault_memory.store.vectors import cosine
 from vault_memory.store.view import View
 from vault_memory.text.scope_syntax import GLOBAL, normal_scope
 from vault_memory.text.vault_layout import STANDARD
+from vault_memory.text.word_classes import count_words, language_of, words_of
 from vault_memory.write.comparison import (
     CREATE,
     IN_BATCH,
@@ -107,7 +119,8 @@ class CaptureItem(NamedTuple):
     entities: tuple[str, ...] = ()
     resembles: str = ""
     why: str = ""
-    """Why it is not kept: "taken back", "secret", "known", "refused", "score" or "gate"; else ""."""
+    """Why it is not kept: "taken back", "secret", "known", "proposed" (and waiting for an answer), "held" (for another
+    day), "refused", "score" or "gate"; else ""."""
     replaces: int = 0
     """The key of the statement it replaces (`statement_key`); 0 for none."""
 
@@ -155,6 +168,14 @@ class Place(NamedTuple):
     message: str = ""
 
 
+class PassedOver(NamedTuple):
+    """A sentence of a session that was read and is no statement: its citation, the sentence and the reason."""
+
+    source: str
+    sentence: str
+    why: str
+
+
 class WrittenFact(NamedTuple):
     """A fact that a capture wrote, or would write: its citation, text, and the fact it replaces (`instead`)."""
 
@@ -172,6 +193,7 @@ class CaptureReport:
     """
 
     items: list[CaptureItem] = field(default_factory=list)
+    passed_over: list[PassedOver] = field(default_factory=list)
     sessions: int = 0
     logs: int = 0
     pending: int = 0
@@ -233,14 +255,17 @@ def find_items(
         newest = sources.logs_beyond({}, index.vault, config.folder_scopes, idle.total_seconds(), NAMED_LOGS)
         met |= find_names(((log.path, log.lines) for log in newest if log.scope == GLOBAL), config.capture_languages)
     if sessions or logs:
-        facts, names = index.read(lambda view, _: (newest_facts(view, (), NEWEST_FACTS), _spelled(view)), ())
+        facts, names, wholes = index.read(
+            lambda view, _: (newest_facts(view, (), NEWEST_FACTS), _spelled(view), Names(view).wholes), ()
+        )
         with closing(writer) if (writer := configured_writer(config, environ)) else nullcontext():
             judge = _Judge(
-                Comparer([*map(known_statement, facts), *proposed], builtin()), names, config, asked.since, writer
-            )
+                Comparer([*map(known_statement, facts), *proposed], builtin()), names, wholes, config, asked.since,
+                writer,
+            )  # fmt: skip
             for session in sessions:
                 done = marks.sessions.get(session.path, 0)
-                found = judge.of_session(session, done)
+                found = judge.of_session(session, done, _fact_scope(session, transcripts, config, environ))
                 by_tool = transcripts.messages(session) if found or config.sessions_log else {}
                 ids = {str(number): message.id for number, message in by_tool.items()}
                 report.items += [item._replace(message=ids.get(item.message, "")) for item in found]
@@ -251,6 +276,7 @@ def find_items(
                 report.items += judge.of_log(log, met)
                 marks.logs[log.path] = log.digest
             report.problems += judge.problems
+            report.passed_over = judge.passed_over
             report.problems += [
                 f"{item.source} asks to remember what looks like a secret: it was not kept"
                 for item in report.items
@@ -273,12 +299,23 @@ def _wanted_sessions(
     marks.marked[:] = sorted(skipped.marked)
 
 
+def _fact_scope(
+    session: CapturedSession, transcripts: sources.ToolTranscripts, config: Config, environ: Mapping[str, str]
+) -> str:
+    """Where a session's facts hold: in its project, or else where the settings put its folder, or else everywhere."""
+    if session.scope.startswith("project:"):
+        return session.scope
+    folder = transcripts.folder(session)
+    return (find_project(Path(folder), config, environ) or GLOBAL) if folder else session.scope
+
+
 def _names_without_page(index: IndexFile, met: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """The names that occur in logs on several days and have no page, each with a line that contains it."""
 
     def find_new(view: View, _: object) -> dict[str, str]:
         names, often = Names(view), {one: at[-1] for one, at in sorted(met.items()) if len(at) >= NAME_DAYS}
-        return {one: at for one, at in often.items() if not names.page(names.canonical(one))}
+        wholes = names.wholes
+        return {one: at for one, at in often.items() if not (one in wholes or names.page(names.canonical(one)))}
 
     return index.read(find_new, ()) if met else {}
 
@@ -313,15 +350,17 @@ class _Judge:
     """Judges the statements of one source after another, each also compared with those kept before it."""
 
     def __init__(
-        self, comparer: Comparer, names: Mapping[str, str], config: Config, since: date | None,
-        writer: ModelWriter | None,
+        self, comparer: Comparer, names: Mapping[str, str], wholes: Mapping[str, str], config: Config,
+        since: date | None, writer: ModelWriter | None,
     ) -> None:  # fmt: skip
-        self._comparer, self._names, self._since, self._writer = comparer, names, since, writer
+        self._comparer, self._names, self._wholes = comparer, names, wholes
+        self._since, self._writer = since, writer
         self.problems: list[str] = []
+        self.passed_over: list[PassedOver] = []
         self._weights, self._languages = PRESETS[config.capture_preset], config.capture_languages
 
-    def of_session(self, session: CapturedSession, done: int) -> list[CaptureItem]:
-        """The statements of a session's user after its first `done` messages."""
+    def of_session(self, session: CapturedSession, done: int, scope: str) -> list[CaptureItem]:
+        """The statements of a session's user after its first `done` messages; they hold in `scope`."""
         days = {one.number: one.day for one in session.messages}
         turns = [one for one in session.messages if one.by_user]
         vectors = list(zip(turns, builtin().embed([one.text for one in turns]), strict=True))
@@ -330,13 +369,30 @@ class _Judge:
             at = statement.message
             if at > done and self._is_wanted(days[at]):
                 before = [vector for said, vector in vectors if said.number < at][-10:]
-                place = Place(f"{session.name}#m{at}", session.scope, days[at], session.id, str(at))
+                place = Place(f"{session.name}#m{at}", scope, days[at], session.id, str(at))
                 found.append(self._judge(statement, place, before))
+        new = [one for one in turns if one.number > done and self._is_wanted(days[one.number])]
+        self.passed_over += self._passed_over(new, session.name, found)
         return found
+
+    def _passed_over(
+        self, turns: Sequence[SessionTurn], session: str, found: Sequence[CaptureItem]
+    ) -> Iterator[PassedOver]:
+        """The sentences in which no statement was found; none of what must not be remembered, nor of a secret."""
+        spoken = Spoken(self._languages, language_of([w for one in turns for w in words_of(one.text)], self._languages))
+        for turn in () if self._writer else turns:
+            source = f"{session}#m{turn.number}"
+            kept = [item.text.rstrip(".").casefold() for item in found if item.source == source]
+            for sentence in () if is_off_the_record(turn.text) else split_sentences(turn.text):
+                is_kept = any(text in sentence.casefold() or sentence.casefold() in text for text in kept)
+                if count_words(sentence) >= MIN_WORDS and not is_kept:
+                    is_secret = exclusions.is_secret(sentence, turn.text)
+                    told = UNTOLD if is_secret else sentence
+                    yield PassedOver(source, told, "a secret" if is_secret else why_left_out(sentence, spoken))
 
     def _statements(self, said: Sequence[SessionTurn], done: int) -> list[Statement]:
         """A session's statements: requests by their wording, all else by the model if one answers, else by cues."""
-        found = find_statements(said, self._languages)
+        found = find_statements(said, self._languages, self._names.keys())
         if self._writer is None or self._writer.is_over:
             return found
         try:
@@ -369,7 +425,8 @@ class _Judge:
     def _judge(self, statement: Statement, place: Place, turns: Sequence[bytes]) -> CaptureItem:
         """Decide on a statement; `turns` are the vectors of the user's messages just before it."""
         known = [spelled for name, spelled in self._names.items() if _names(statement.text, name)]
-        about = tuple(dict.fromkeys([*filter(None, [statement.subject]), *known]))
+        subject = self._wholes.get(statement.subject, statement.subject)
+        about = tuple(dict.fromkeys([*filter(None, [subject]), *known]))
         kind, category = statement.cue.kind, statement.cue.category
         is_for_all = category in PERSONAL and not (statement.is_request and place.session)  # once it is ticked
         scope = GLOBAL if is_for_all else normal_scope(place.scope or GLOBAL)

@@ -22,6 +22,7 @@ from vault_memory.capture.statements import (
     read_request,
 )
 from vault_memory.markdown.claims import claims
+from vault_memory.markdown.entities import MAX_NAME_WORDS
 from vault_memory.text.calendar_days import CALENDAR_WORDS
 from vault_memory.text.word_classes import Grammar, language_of, lowered, words_of
 
@@ -99,9 +100,6 @@ def _lasts(sentence: str, subject: str, grammar: Grammar) -> bool:
 
 NAME_DAYS = 3
 """A name is proposed once it occurs in the logs of this many days."""
-
-MAX_NAME_WORDS = 3
-"""Names of people, places and firms seldom have more words; headlines do."""
 
 _SPELLED = re.compile(r"(?<![\w@#/.-])[^\W\d_]\w*(?![\w/@-])")
 _START = re.compile(r"(?:^|[.!?:;…])[\W_]*$")

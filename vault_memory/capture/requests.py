@@ -8,7 +8,16 @@ from collections.abc import Sequence
 from itertools import chain, islice
 from typing import NamedTuple
 
-from vault_memory.text.word_classes import LANGUAGES, count_words, grammars, joined, lowered, pattern_of, words_of
+from vault_memory.text.word_classes import (
+    LANGUAGES,
+    count_words,
+    grammar_of,
+    grammars,
+    joined,
+    lowered,
+    pattern_of,
+    words_of,
+)
 
 MAX_CHARS = 600
 """How many characters of a sentence are read."""
@@ -339,6 +348,13 @@ _SUBORDINATE = pattern_of(r"""
     muss|müssen|darf|dürfen|kann|können|soll|sollen|will|wollen|mag|mögen|möchten?)(?=\s*(?:$|[,;.:]))
 """)
 """A German subordinate clause in which the end of the subject is certain and the last word is an auxiliary verb."""
+_SUBORDINATE_OF_OWN = pattern_of(r"""
+    (?i:da(?:ss|ß)) (?P<subject>ich|(?P<us>wir))(?P<middle>(?: [^\s,;.:]+)+?) (?P<verb>(?!(?:ab|an|auf|aus|bei|durch|
+    ein|fern|fest|heim|her|hin|los|mit|nach|statt|teil|um|unter|über|vor|weg|zu)[a-zäöüß]{4})[a-zäöüß]{2,}
+    (?(us)en|e))(?=\s*(?:$|[,;.:]))
+""")
+"""The same with an ordinary verb of the first person; one that may have a separable prefix is uncertain."""
+_GERMAN = grammar_of("de")
 
 MARKS = " ,;:-–—("
 TAG = re.compile(r", (?:please|ok(?:ay)?|yeah|right|ja|gell|oder|hein|d'accord|vale|sí|tá|né)\?$", re.IGNORECASE)
@@ -438,7 +454,10 @@ def _as_main_clause(text: str) -> str:
     """A German subordinate clause in main-clause word order, or quoted as it is if that order is uncertain."""
     if not lowered(text).startswith(("dass ", "daß ")):
         return text
-    if found := _SUBORDINATE.match(text):
+    found, own = _SUBORDINATE.match(text), _SUBORDINATE_OF_OWN.match(text)
+    if own and own["verb"] not in _GERMAN.openers | _GERMAN.classes["idle"]:
+        found = found or own
+    if found:
         return f"{found['subject']} {found['verb']}{found['middle']}{text[found.end() :]}"
     return f"„{text[text.index(' ') + 1 :].rstrip(' .')}“"
 

@@ -7,11 +7,11 @@ cause, or a long sentence with several marks of one. What was retracted later is
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from vault_memory.capture import exclusions
-from vault_memory.capture.clauses import MAX_WORDS, MIN_WORDS, clauses, lasting_part
+from vault_memory.capture.clauses import MAX_WORDS, MIN_WORDS, clauses, is_question, is_sentence, lasting_part
 from vault_memory.capture.own_words import TYPED_CHARS, SessionTurn, ends, last_question, split_sentences
 from vault_memory.capture.requests import (
     MARKS,
@@ -108,6 +108,22 @@ _DENIAL = re.compile(
 _COPULAS = frozenset(("is", "are", "ist", "sind", "est", "sont", "es", "son", "é", "são", "was", "war", "era", "foi"))
 
 
+_BEING = frozenset(("am", "i'm", "im", "bin", "suis", "soy", "sou"))
+_INDEFINITE = frozenset(("a", "an", "ein", "eine", "un", "une", "una", "um", "uma"))
+_OWN_NAME = re.compile(
+    r"\w+ (?:{noun} |(?:{noun} ){{1,3}}(?:is|are|est|sont|es|son|é|são) )[A-ZÀ-Ý][a-zà-ü]".format(
+        noun=r"(?![A-Z][a-z])[\w-]+"
+    )
+)
+_OWN_NAME_GERMAN = re.compile(
+    r"\w+ (?:[A-ZÄÖÜ][\w-]+ |(?:[\w-]+ ){1,3}(?:ist|sind|heißt|heißen) [A-ZÄÖÜ][\w-]*\.? )[A-ZÄÖÜ]"
+)
+"""What is one's own with its name, behind it or a copula: "my sister Greta", "my dentist is Dr Bell". In German, where
+every noun is capitalised, the name after a copula has two words."""
+_GERMAN_KIND = re.compile(r"\b(?:[Bb]in|[Ii]st|sind) [A-ZÄÖÜ]")
+"""A noun without an article, as in "ich bin Lehrerin"."""
+
+
 class Cue(NamedTuple):
     """The type of a statement: its kind (W, B, O, S), category, and how certainly it is worth keeping (0..1)."""
 
@@ -157,6 +173,8 @@ class Setting(NamedTuple):
     """Whether its message sets the task: it is the user's first, or a long one."""
     question: str = ""
     """The agent's question that its message answers; "" for none."""
+    names: Collection[str] = ()
+    """The known names, in lower case."""
 
 
 class Spoken(NamedTuple):
@@ -176,8 +194,13 @@ class Spoken(NamedTuple):
         return grammar is not None and grammar.past.search(lowered(sentence)) is not None
 
 
-def find_statements(messages: Sequence[SessionTurn], languages: tuple[str, ...]) -> list[Statement]:
-    """The statements of a session's user that are worth keeping, in order, including those retracted later."""
+def find_statements(
+    messages: Sequence[SessionTurn], languages: tuple[str, ...], names: Collection[str] = ()
+) -> list[Statement]:
+    """The statements of a session's user that are worth keeping, in order, including those retracted later.
+
+    `names` are known names in lower case.
+    """
     words = [word for said in messages if said.by_user for word in words_of(said.text[:TYPED_CHARS])]
     spoken = Spoken(languages, language_of(words, languages))
     found: list[Statement] = []
@@ -188,7 +211,7 @@ def find_statements(messages: Sequence[SessionTurn], languages: tuple[str, ...])
             if agreed := _agreed(said, question, earlier, spoken):
                 found.append(agreed)
             else:
-                found += _of_message(said, Setting(sets_task, question), spoken)
+                found += _of_message(said, Setting(sets_task, question, names), spoken)
             question, earlier = "", said
         else:
             question = last_question(said.text)
@@ -211,6 +234,24 @@ def is_statable(sentence: str) -> bool:
     return grammar is not None and lasting_part(sentence, grammar) != ""
 
 
+def why_left_out(sentence: str, spoken: Spoken) -> str:
+    """Why a sentence is no statement, in words."""
+    grammar, lower = spoken.grammar(sentence), lowered(sentence)
+    if grammar is None:
+        return "in no language that is read"
+    reasons = {
+        "a question": is_question(sentence, grammar),
+        "a joke or irony": exclusions.is_ironic(lower, is_reply=True),
+        "what somebody else says": exclusions.is_foreign(sentence),
+        "a guess or a condition": exclusions.supposes(lower) or grammar.unreal.search(lower),
+        "about the day, or one of many": exclusions.is_passing(lower),
+        "how it is going": exclusions.STATUS.search(lower),
+        "too long": count_words(sentence) > MAX_WORDS,
+        "a task, or about the matter at hand": not lasting_part(sentence, grammar),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "nothing in it says that it lasts")
+
+
 def _of_message(said: SessionTurn, setting: Setting, spoken: Spoken) -> Iterator[Statement]:
     """The statements in one message of the user."""
     before: list[str] = []
@@ -228,7 +269,7 @@ def _of_message(said: SessionTurn, setting: Setting, spoken: Spoken) -> Iterator
             meant = next((one for one in reversed(before) if not spoken.is_past(one)), before[-1])
             statement = read_request(meant, said.number, meant, spoken, context)
         elif not points_back and not exclusions.is_secret(sentence, context):
-            statement = _assent(sentence, setting.question if place == 0 else "", said.number)
+            statement = _assent(sentence, setting.question if place == 0 else "", said.number, spoken)
             statement = statement or _read(sentence, said.number, setting, spoken)
         before += [sentence] if count_words(sentence) >= MIN_WORDS else []
         if statement:
@@ -283,16 +324,20 @@ def _without_secret(asked: Statement, context: str) -> Statement:
     return asked._replace(text=UNTOLD, is_secret=True) if is_secret else asked
 
 
-def _assent(sentence: str, question: str, message: int) -> Statement | None:
-    """The agent's question with the user's affirmative answer as one statement, or None."""
+def _assent(sentence: str, question: str, message: int, spoken: Spoken) -> Statement | None:
+    """The agent's question with the user's affirmative answer as one statement, or None; of an answer that stands
+    alone, without the question."""
     lower, asked = lowered(sentence), lowered(question)
-    if not (question and _ASSENT.match(lower) and _STATE_QUESTION.match(asked)):
+    assent = _ASSENT.match(lower)
+    if not (question and assent and _STATE_QUESTION.match(asked)):
         return None
     if exclusions.is_idle(lower) or exclusions.is_passing(asked):
         return None
     if not (count_words(sentence) <= MAX_WORDS and MIN_WORDS <= count_words(question) <= MAX_WORDS):
         return None
-    text = f"{question} – {_capitalised(sentence)}"
+    rest, grammar = sentence[assent.end() :].lstrip(MARKS), spoken.grammar(sentence)
+    stands_alone = grammar is not None and len(words_of(rest)) >= RULE_WORDS and is_sentence(rest, grammar)
+    text = _capitalised(rest) if stands_alone else f"{question} – {_capitalised(sentence)}"
     return Statement(text, ANSWER, message, f"{question} {sentence}", confidence=0.5)
 
 
@@ -318,6 +363,8 @@ def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
     if exclusions.STATUS.search(lower):
         return False
     parts = clauses(text)
+    if _is_of_speaker(parts[0], grammar) or _is_of_known_name(parts[0], grammar, setting.names):
+        return True
     is_told = grammar.past.search(lowered(parts[0])) is not None and _CURE.search(lower) is None
     if not is_told and _is_rule(text, words, grammar, setting):
         return True
@@ -335,9 +382,49 @@ def _is_rule(text: str, words: Sequence[str], grammar: Grammar, setting: Setting
         return False
     if len(words) < (USUAL_WORDS if grammar.has("pointing", words[:1]) else RULE_WORDS):
         return False  # the referent of a short "they always say so" is elsewhere
-    is_of_us = _has_name(text) and grammar.has("ours", words)
+    is_of_us = (_has_name(text) or words[0] in setting.names) and grammar.has("ours", words)
     lower = lowered(text)
     return bool(is_of_us or is_standing or _RULE.search(lower) or _DATE.search(lower))
+
+
+def _is_of_speaker(clause: str, grammar: Grammar) -> bool:
+    """Whether a clause says how its speaker lives, or who or what somebody or something of theirs is.
+
+    What it says must be meant in general: "the", "this" and "here" are about the matter at hand.
+    """
+    words, lower = words_of(clause), lowered(clause)
+    if not grammar.has("mine", words[:1]) or grammar.has("yours", words) or grammar.past.search(lower):
+        return False
+    if grammar.has("determiners", words[:1]):  # "my dentist is Dr Bell"
+        copula = next((at for at, word in enumerate(words[:6]) if word in _COPULAS), len(words))
+        is_german = grammar is grammar_of("de")
+        named = (_OWN_NAME_GERMAN if is_german else _OWN_NAME).match(clause)
+        return named is not None or _tells_kind(clause, words[copula + 1 :], grammar)
+    verb = next((at for at, word in enumerate(words[:3]) if grammar.has("states likes", [word])), None)
+    if verb is None or not all(grammar.has("verbs denying always every", [word]) for word in words[1:verb]):
+        return False
+    said = words[verb + 1 :]
+    if words[verb] in _BEING:
+        return _tells_kind(clause, said, grammar)
+    return bool(said) and not grammar.has("pointing definite", said)
+
+
+def _tells_kind(clause: str, said: Sequence[str], grammar: Grammar) -> bool:
+    """Whether what is `said` of somebody is a kind ("a nurse") or a relation to something in general ("allergic to
+    nuts")."""
+    if not said or grammar.has("pointing definite", said) or said[0].endswith(("ing", "gonna")):
+        return False
+    if not _INDEFINITE.isdisjoint(said[:1]) or (grammar is grammar_of("de") and _GERMAN_KIND.search(clause)):
+        return True
+    is_own = grammar.has("mine ours", said) or not _INDEFINITE.isdisjoint(said) or any(map(str.isdigit, said))
+    return grammar.has("prepositions", said[0 if grammar is grammar_of("de") else 1 : 3]) and not is_own
+
+
+def _is_of_known_name(clause: str, grammar: Grammar, names: Collection[str]) -> bool:
+    """Whether a clause says what a known name is: "Jonas is coeliac"."""
+    words = words_of(clause)
+    is_so = any(" ".join(words[:at]) in names and _COPULAS.issuperset(words[at : at + 1]) for at in (1, 2, 3))
+    return is_so and not grammar.has("pointing definite yours", words) and not grammar.past.search(lowered(clause))
 
 
 def _has_name(text: str) -> bool:
@@ -374,6 +461,7 @@ def cue_of(text: str, grammar: Grammar) -> Cue:
         (CHANGE, grammar.has("changes", words)),
         (OTHERS_PREFERENCE, grammar.has("wishes", words[:3]) and words[0] not in grammar.common),
         (PREFERENCE, grammar.has("wishes", words[:3])),
+        (PREFERENCE, grammar.has("mine", words[:1]) and grammar.has("likes", words[:3])),
         (PROFILE, grammar.has("mine", words[:1]) and not grammar.has("ours", words)),
         (RULE, grammar.has("always every duty", words) or _RULE.search(lowered(text)) is not None),
         (CAUSE, _CURE.search(lowered(text)) is not None),

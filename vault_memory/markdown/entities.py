@@ -30,6 +30,9 @@ _SPACES = re.compile(r"\s+")
 # A link to a daily note is a citation, not an entity.
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)|\d{4}-W\d{2}$|\d{4}-\d{2}$")
 
+MAX_NAME_WORDS = 3
+"""Names of people, places and firms seldom have more words; headlines do."""
+
 MAX_NAME_CHARS = 180
 """In bytes: file systems allow 255, which must also fit `.md`, the words of a conflict copy and a temporary suffix."""
 

@@ -51,6 +51,9 @@ def _lines(done: CaptureReport, explain: bool) -> Iterator[str]:
     if explain:
         texts = {one.name: f"- {one.text}" for one in (*done.proposals, *done.held)}
         yield from (line for item in done.items for line in _figures(item, texts.get(item.name, str(item.bullet))))
+        yield from _section(
+            "Read, but no statement", (f"{one.sentence}  ({one.why}; {one.source})" for one in done.passed_over)
+        )
     yield from _section("Would remember" if done.dry_run else "Remembered", _remembered(done))
     proposed = (f"{one.name}  {one.statement}{one.remark and f'  ({one.remark})'}" for one in done.proposals)
     yield from _section("Would propose" if done.dry_run else "Proposed", proposed)
@@ -77,10 +80,14 @@ def _section(heading: str, lines: Iterable[str]) -> list[str]:
     return [f"{heading}:", *found] if found else []
 
 
+_WAITS = {"proposed": "is proposed already", "held": "waits for another day"}
+"""Why a statement that is a proposal already is not proposed again."""
+
+
 def _figures(item: CaptureItem, text: str) -> Iterator[str]:
     """A statement that was found, as it is written or proposed, with the scores that decided on it."""
-    yield f"{'keep' if item.is_kept else 'leave out'}  {text}"
-    why = f", {item.why}" if item.why else ""
+    why = f", {_WAITS.get(item.why, item.why)}" if item.why else ""
+    yield f"{'keep' if item.is_kept else 'waiting' if item.why in _WAITS else 'leave out'}  {text}"
     gate = ", ".join(f"{name} {value:.2f}" for name, value in item.signals.items() if value)
     yield f"    {item.cue}{why}, score {item.score:.2f}; {gate}"
     if item.resembles:

@@ -45,6 +45,17 @@ class Names:
         several = {slug: dict.fromkeys(pages) for slug, pages in self._aliases.items() if slug not in self._own}
         return {s: [self.pages[page] for page in several[s]] for s in sorted(several) if len(several[s]) > 1}
 
+    @property
+    def wholes(self) -> dict[str, str]:
+        """The words that only one name of several words contains, with that name: "Sanjay" of "Sanjay Rao"."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for name in note_queries.spellings(self._store).values():
+            words = name.split()
+            if 1 < len(words) <= entities.MAX_NAME_WORDS and all(word[:1].isupper() for word in words):
+                for word in words:
+                    found[word].append(name)
+        return {word: names[0] for word, names in found.items() if len(names) == 1}
+
     def canonical(self, name: str) -> str:
         """Return an entity's canonical slug: its page's if it has one, else its note's, else the name's own.
 

@@ -38,7 +38,13 @@ class Language(NamedTuple):
     questions: str
     """Words that make a sentence a question when they begin it, even without a question mark."""
     wishes: str
-    """Verbs of preferring one thing to another; merely liking something is about the matter at hand."""
+    """Verbs of preferring one thing to another."""
+    likes: str
+    """Verbs of liking and disliking in the first person: a preference unless it is about the matter at hand."""
+    states: str
+    """First-person forms of being, living, working, using and the like: they say how somebody lives."""
+    definite: str
+    """Definite articles, unless they also mark what is meant in general, and "here": the matter at hand."""
     causes: str
     changes: str
     third: str
@@ -75,13 +81,17 @@ LANGUAGES: Mapping[str, Language] = {
         questions="""who what why how whats whoever is are does do did can could should would will has have isn't was
             were""",
         wishes="prefer prefers rather",
+        likes="hate love like enjoy dislike",
+        states="i'm im am live work use eat drink speak",
+        definite="the here",
         causes="culprit turned turns workaround",
         changes="""moved switched migrated changed decided agreed dropped replaced renamed settled chose left joined
             became""",
         third="s",
         past=r"was|were|had|did|got|went|came|wrote|gave|told|asked|said|thought|saw|made|took|ran|broke|lost|found|"
         r"knew|felt|began|brought|bought|sent|spent|heard|met|fell|forgot|understood|"
-        r"(?<!\b(?:is|be|ts) )(?<!\b(?:are|get) )(?<!\bgets )(?<!\b(?:the|our) )(?<!\balways )(?<!\bnever )\w{3,}ed",
+        r"(?<!\b(?:is|be|ts) )(?<!\b(?:are|get) )(?<!\bgets )(?<!ing )(?<!\b(?:the|our) )(?<!\balways )(?<!\bnever )"
+        r"\w{3,}ed",
         unreal=r"(?:would|could|should|might)(?:n't)?|\w+'d(?! (?:rather|prefer|like|better)\b)",
         interrogatives="who whom whose what which when where why how",
         idle="",
@@ -90,8 +100,8 @@ LANGUAGES: Mapping[str, Language] = {
         determiners="""der die das den dem des ein eine einen einem einer kein keine keinen keiner jeder jede jedes alle
             niemand nichts unser unsere unseren unserem mein meine meinen dein zwei drei man beide nur""",
         pronouns="ich wir du er sie es uns mir mich dir wer",
-        prepositions="""in im an am auf bei für von vom zu zum zur mit ohne über unter nach vor seit ab aus um durch bis
-            und oder als zwischen dort hier dann""",
+        prepositions="""in im an am auf bei für gegen von vom zu zum zur mit ohne über unter nach vor seit ab aus um
+            durch bis und oder als zwischen dort hier dann""",
         verbs="""ist sind war waren hat haben wird werden kann können muss müssen darf dürfen soll sollen gilt gelten
             geht gehen bleibt liegt steht läuft kommt""",
         ours="wir uns unser unsere unseren unserem unserer man",
@@ -106,6 +116,9 @@ LANGUAGES: Mapping[str, Language] = {
         questions="""wer was wann warum welche welcher welches wieso ob ist sind
             hat haben kann können soll sollen geht gibt macht läuft""",
         wishes="bevorzuge bevorzugt lieber",
+        likes="hasse liebe mag",
+        states="bin wohne lebe arbeite benutze nutze verwende esse trinke spreche vertrage",
+        definite="der die das den dem des im am vom zum zur beim ins ans hier",
         causes="ursache schuld lag",
         changes="umgestiegen gewechselt entschieden beschlossen vereinbart umgezogen ersetzt übernommen",
         third="t",
@@ -116,7 +129,7 @@ LANGUAGES: Mapping[str, Language] = {
         idle="""viel viele vielen vieler wenig wenige wenigen mehr etwas einige einigen manche manchen alles allen aller
             sehr auch noch schon doch mal eigentlich ja nein mich sich euch ihr ihre ihren ihrem ihrer sein seine
             seinen seinem seiner meinem deinen deinem deiner euer eure dieser diesen diesem jene jener jenes deren
-            dessen ans ins beim gegen während wegen trotz hinter neben wenn dass ob weil obwohl aber sondern sowie
+            dessen ans ins beim während wegen trotz hinter neben wenn dass ob weil obwohl aber sondern sowie
             bevor nachdem jetzt nun so bin bist seid sei gewesen wäre habe hast habt hatte hatten gehabt wirst werde
             wurde wurden worden würde würden kannst könnt konnte konnten könnte könnten musst müsst musste mussten
             müsste darfst dürft durfte durften dürfte sollst sollt sollte sollten will willst wollt wollen wollte
@@ -127,8 +140,8 @@ LANGUAGES: Mapping[str, Language] = {
         determiners="""le la les l' un une des du au aux ce cette ces chaque tout tous toute toutes aucun aucune mon ma
             mes notre nos votre vos leur leurs deux trois rien personne""",
         pronouns="je j' nous on tu vous il elle ils elles c' ça qui",
-        prepositions="""de d' à en dans sur sous pour par avec sans chez entre depuis avant après et ou que qu' comme
-            dès""",
+        prepositions="""de d' à au aux en dans sur sous pour par avec sans chez entre depuis avant après et ou que qu'
+            comme dès""",
         verbs="est sont a ont doit doivent peut peuvent faut va vont fait font reste se s' ne n'",
         ours="nous on notre nos chez",
         mine="je j' mon ma mes moi me m'",
@@ -141,6 +154,9 @@ LANGUAGES: Mapping[str, Language] = {
         reasons="parce puisque sinon car donc",
         questions="qui quoi pourquoi comment combien est-ce",
         wishes="préfère préfères",
+        likes="déteste aime adore",
+        states="suis habite vis travaille utilise mange bois parle",
+        definite="le la l' ici",
         causes="cause coupable faute venait",
         changes="décidé passé passés changé migré choisi convenu remplacé fermé quitté",
         third="e",
@@ -161,7 +177,7 @@ LANGUAGES: Mapping[str, Language] = {
         prepositions="de del a al en con sin por para sobre entre desde hasta y o que como según tras",
         verbs="es son está están ha han debe deben puede pueden va van hay tiene tienen se",
         ours="nosotros nos nuestro nuestra nuestros nuestras",
-        mine="yo mi mis me mí conmigo",
+        mine="yo mi mis me mí conmigo soy vivo",
         yours="tú te tu tus ti usted",
         pointing="él ella ello eso esto ese esa lo le les",
         always="siempre nunca jamás",
@@ -171,6 +187,9 @@ LANGUAGES: Mapping[str, Language] = {
         reasons="porque pues sino así",
         questions="qué quién cuándo cómo cuál dónde cuánto",
         wishes="prefiero prefiere",
+        likes="odio detesto adoro gusta gustan",
+        states="soy vivo trabajo uso bebo hablo",
+        definite="el la al del aquí",
         causes="causa culpa arregló solucionó resolvió",
         changes="decidimos decidido cambiado cambiamos pasado acordado mudado migrado dejamos",
         third="[ae]",
@@ -192,7 +211,7 @@ LANGUAGES: Mapping[str, Language] = {
         prepositions="de do da dos das em no na nos nas com sem por pra para ao aos às sobre entre desde até e ou que",
         verbs="é são está estão tem têm deve devem pode podem vai vão fica ficam há",
         ours="nós nosso nossa nossos nossas gente",
-        mine="eu meu minha meus minhas me mim comigo",
+        mine="eu meu minha meus minhas me mim comigo sou moro vivo",
         yours="tu você te teu tua",
         pointing="ele ela eles elas isso isto esse essa aquilo",
         always="sempre nunca jamais",
@@ -202,6 +221,9 @@ LANGUAGES: Mapping[str, Language] = {
         reasons="porque pois senão então",
         questions="qual onde quanto será",
         wishes="prefiro prefere",
+        likes="odeio detesto adoro gosto",
+        states="sou moro vivo trabalho uso bebo falo",
+        definite="o a ao à do da no na aqui",
         causes="causa culpa resolvem resolveu",
         changes="decidimos mudamos passamos trocamos combinamos migramos mudou",
         third="[ae]",
