@@ -48,6 +48,11 @@ REPLACED = [
     ("Peter", "Uses vim.", "Switched from vim to Helix."),
     ("Peter", "No longer uses vim.", "Uses vim."),
     ("Peter", "Lives in Oslo since 2019.", "Moved to Bergen last month."),
+    ("Peter", "Lives at 22 Iona Street, Edinburgh.", "Lives at 5 Leith Walk, Edinburgh."),
+    ("Peter", "Lives at 22 Iona Street, Edinburgh.", "Moved to 5 Leith Walk, Edinburgh EH6 8JQ, on 3 May."),
+    ("Peter", "Lives in Leipzig, Karl-Heine-Straße 61.", "Lives in Edinburgh, 22 Iona Street."),
+    ("Peter", "Lives in Leipzig.", "Lives at 22 Iona Street, Edinburgh."),
+    ("Peter", "Lives at 22 Iona Street.", "Lives at 5 Leith Walk."),
 ]  # fmt: skip
 
 SIMILAR = [
@@ -60,6 +65,9 @@ SIMILAR = [
     ("Peter", "Prefers tea for breakfast.", "Now prefers wine for dinner."),
     ("Peter", "His brother lives in Oslo.", "Lives in Bern."),
     ("Peter", "Lives in Bern.", "Lives in Switzerland."),
+    ("Peter", "Lives in Edinburgh.", "Lives at 22 Iona Street."),
+    ("Peter", "Lives at 22 Iona Street, Edinburgh.", "Lives in Edinburgh, 22 Iona Street."),
+    ("Peter", "Lives in Edinburgh.", "Moved to Edinburgh 3 December."),
     ("Peter", "Lives in Bern.", "Lives in Bern, near the station."),
     ("Peter", "Lives in Zurich.", "Lives in Zurich."),
     ("Peter", "Lives in Zurich.", "Wants to move to Bern."),

@@ -56,6 +56,9 @@ def _clause(pattern: str) -> re.Pattern[str]:
 _NAMES = r"(?-i:[^\W\d_a-z][\w'’.-]*(?:,? [^\W\d_a-z][\w'’.-]*)*)"
 """The name of a place or a company, and nothing more: a home "in summer" does not contradict the usual one."""
 
+_PLACE = r"(?-i:(?:\d[\w/-]* )?[^\W\d_a-z][\w'’.-]*(?:,? (?:\d[\w/-]*|[^\W\d_a-z][\w'’.-]*))*)"
+"""The name of a place, or an address with its numbers."""
+
 _COMPANY = r"(?:,? (?:with|near|above|together|close) .+)?"
 """With whom or near what somebody lives: that is no part of the place."""
 
@@ -64,8 +67,9 @@ _CONDITION = r" (?:for|when|as|in|on|at|during|while|before|after|by|every|each)
 
 # `lives in Bern`, `moved to Bern`, `works at Google`, `left Google`, `prefers tea (to coffee) (for breakfast)`,
 # `uses vim`, `switched from vim to Helix`, `moved from Zurich to Bern` (which may also be two programs).
-_LIVES = _clause(rf"{_ADVERBS}(?:lives?|living|resides?|residing|based) (?:in|at) (?P<new>{_NAMES}){_COMPANY}")
-_MOVED = _clause(rf"{_ADVERBS}(?:moved|moves|relocated|relocates) (?:back )?to (?P<new>{_NAMES})(?:,? (?!for\b).*)?")
+_HOME = rf"(?:lives?|living|resides?|residing|based) (?:in|at) (?P<new>{_PLACE})"
+_LIVES = _clause(rf"{_ADVERBS}{_HOME}{_COMPANY}")
+_MOVED = _clause(rf"{_ADVERBS}(?:moved|moves|relocated|relocates) (?:back )?to (?P<new>{_PLACE})(?:,? (?!for\b).*)?")
 _WORKS = _clause(
     rf"{_ADVERBS}(?:works?|working|employed) (?:at|for|by) (?P<new>{_NAMES})(?: in {_NAMES})?(?: as an? \w+(?: \w+)?)?"
 )
@@ -100,7 +104,7 @@ def claims(kind: str, subjects: Sequence[str], narrative: str, day: date | None 
     text = _ASIDE.sub("", sentences[0]).strip().rstrip(".!").strip()
     if not text or len(text) > MAX_CHARS or _UNCERTAIN.search(text.replace("May", "\0")):
         return []
-    is_whole = len(sentences) == 1 and not _SEVERAL_CLAUSES.search(text)
+    is_whole = len(sentences) == 1 and not _SEVERAL_CLAUSES.search(re.sub(_HOME, "", text, flags=re.I))
     text = re.split(r"[;:]\s", text, maxsplit=1)[0]
     how = CHANGES if _CHANGE_WORD.search(text) else STATES
     text, start = _begun(_trimmed(text), day)
@@ -204,7 +208,8 @@ def _told(clause: _Clause) -> Iterator[Claim]:
         return
     said = {name: _value(value or "") for name, value in match.groupdict().items()}
     if match.re in (_LIVES, _MOVED):
-        yield clause.claim("live", said["new"], CHANGES if match.re is _MOVED else "")
+        parts = map(_value, date_finder.without_days(match["new"]).split(","))
+        yield clause.claim("live", ", ".join(filter(None, parts)), CHANGES if match.re is _MOVED else "")
     elif match.re is _WORKS:
         yield clause.claim("work", said["new"])
     elif match.re is _LEFT:

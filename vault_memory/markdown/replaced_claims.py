@@ -84,10 +84,16 @@ def supersedes(newer: Claim, older: Claim) -> bool:
     if newer.slot not in ("live", "work"):
         return False
     # Two places or employers exclude each other, but "Bern, Switzerland" agrees with both Bern and Switzerland.
-    one, other = newer.value.split(), older.value.split()
+    one, other = (claim.value.replace(",", "").split() for claim in (newer, older))
     if not one or not other or set(one) <= set(other) or set(other) <= set(one):
         return False
+    if _has_number(newer) != _has_number(older) and "," not in (newer if _has_number(newer) else older).value:
+        return False  # a street alone may be in the town
     return (one[-1] in COUNTRIES) == (other[-1] in COUNTRIES)
+
+
+def _has_number(claim: Claim) -> bool:
+    return any(map(str.isdigit, claim.value))
 
 
 def successors(told: Iterable[DatedClaim], today: int, asked: Container[int] | None = None) -> dict[int, int]:
