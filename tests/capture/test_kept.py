@@ -10,7 +10,7 @@ from vaults import fill, memory
 
 from vault_memory.capture.scores import Gating
 from vault_memory.errors import UsageError
-from vault_memory.rendering.capture import journal_text
+from vault_memory.rendering.capture import facts_text, journal_text
 from vault_memory.store.journal import note_verdicts
 from vault_memory.vault import locations
 
@@ -35,6 +35,13 @@ NOTES = {
 )
 def test_facts_are_listed_newest_first_by_what_is_asked(tmp_path: Path, wanted: dict, texts: list[str]) -> None:
     assert [fact.text for fact in memory(fill(tmp_path / "Notes", NOTES)).facts(**wanted)] == texts
+
+
+def test_a_fact_that_a_newer_one_replaces_is_marked(tmp_path: Path) -> None:
+    newer = {"memory/2026-03-05.md": "## Retain\n- W @Bob: Lives in Oslo.\n"}
+    found = memory(fill(tmp_path / "Notes", NOTES | newer)).facts(entity="Bob", kinds=["W"])
+    assert [fact.superseded_by for fact in found] == [None, "memory/2026-03-05.md#L2"]
+    assert facts_text(found).endswith("(memory/2026-03-01.md#L2) ← older; see 2026-03-05#L2")
 
 
 def test_a_wrong_kind_is_an_error(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_an_opinion_that_holds_no_more_comes_behind_those_that_do(tmp_path: Path
     reflected(root)
     for page, name in (OPINIONS, "opinions"), ("bank/entities/Peter.md", "facts"):
         told = [line.partition(" — ")[0] for line in block(texts(root)[page], name) if line.startswith("- **")]
-        assert told == ["- **.60** Prefers coffee", "- **.80** Prefers tea"]
+        assert told == ["- **.60** Prefers coffee", "- **.80** Prefers tea (no longer)"]
 
 
 SAID = ["harbour", "kettle", "lantern", "mooring", "orchard", "parcel", "quarry", "ridge", "saddle", "timber",

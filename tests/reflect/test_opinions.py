@@ -80,7 +80,9 @@ def as_told(opinion: Opinion) -> tuple[object, ...]:
         for line in lines[:most]
     ]  # fmt: skip
     course = (opinion.sparkline, opinion.trend) if len(opinion.sparkline) > 1 else None
-    text = re.sub(r"@|\[\[|\]\]", "", opinion.statement).removesuffix(".")
+    text = re.sub(r"@|\[\[|\]\]", "", opinion.statement).removesuffix(".") + " (no longer)" * bool(
+        opinion.superseded_by
+    )
     return opinion.confidence, text, (Path(statement.path).stem, statement.start_line), course, tuple(sorted(bears))
 
 

@@ -36,6 +36,9 @@ ANEW = "reweighed: what it rests on has changed"
 BY_HAND = "set by hand"
 GONE = "no note says so any more"
 
+NO_LONGER = " (no longer)"
+"""Follows an opinion that a newer fact supersedes."""
+
 MAX_FACTS = {"for": 3, "against": 3, "related": 1}
 """How many facts are listed that support an opinion, contradict it or are merely related."""
 
@@ -71,7 +74,8 @@ def entry(opinion: HeldOpinion, context: PageContext, is_short: bool = False) ->
     """One opinion with its trend and the evidence for and against it; if `is_short`, only the newest of each."""
     name, of = fact_name(opinion.statement.key), fact_name(opinion.statements[0].key)
     belief, day = opinion.belief, opinion.updated
-    yield Line(f"- **{decimal(belief.rounded)}** {_cited_words(opinion.statement, context)}", (opinion.statement.key,))
+    said = _cited_words(opinion.statement, context, NO_LONGER if opinion.is_superseded else "")
+    yield Line(f"- **{decimal(belief.rounded)}** {said}", (opinion.statement.key,))
     if belief.history:
         prior = round_confidence(belief.prior)
         start = f" from {decimal(prior)}" if prior != belief.rounded else ""
@@ -94,9 +98,9 @@ def _newest_of_each(facts: Sequence[Fact], context: PageContext) -> list[Fact]:
     return sorted(newest.values(), key=timeline_key, reverse=True)
 
 
-def _cited_words(fact: Fact, context: PageContext) -> str:
+def _cited_words(fact: Fact, context: PageContext, mark: str = "") -> str:
     text = fact_text.clipped(fact_text.readable(fact.text, context.exists), FACT_TOKENS, context.count)
-    return f"{text} — {context.cite.fact(fact)}"
+    return f"{text}{mark} — {context.cite.fact(fact)}"
 
 
 def decimal(value: float) -> str:
@@ -170,7 +174,7 @@ def _entries(lines: Sequence[Line], opinions: Mapping[int | str, HeldOpinion]) -
     for at, line in enumerate(lines):
         match, number = _STATED.match(line.text), leading_confidence(line.text)
         if match and number is not None:
-            text = match["text"].rpartition(" — ")[0] or match["text"]
+            text = (match["text"].rpartition(" — ")[0] or match["text"]).removesuffix(NO_LONGER)
             below = takewhile(lambda line: line.text.startswith((" ", "\t")), lines[at + 1 :])
             told = frozenset(line.keys).union(*(each.keys for each in below))
             opinion = next((opinions[name] for name in (*line.keys, text) if name in opinions), None)

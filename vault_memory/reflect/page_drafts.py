@@ -35,7 +35,7 @@ from vault_memory.text import tokens
 from vault_memory.text.calendar_days import PERIODS, Period, finer, period_of
 from vault_memory.text.output import plural
 
-VERSION = 12
+VERSION = 13
 """Increment whenever the same facts would make a different page: every page is then drafted again."""
 
 OPINIONS_ON_A_PAGE = 5

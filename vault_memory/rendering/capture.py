@@ -11,7 +11,7 @@ from vault_memory.capture.judge import CaptureItem, CaptureReport
 from vault_memory.markdown import facts, provenance
 from vault_memory.markdown.note import one_line
 from vault_memory.markdown.parse import parse
-from vault_memory.markdown.provenance import without_citation
+from vault_memory.markdown.provenance import older_suffix, without_citation
 from vault_memory.rendering.common import place, schema
 from vault_memory.search.entity_profile import KeptFact
 from vault_memory.store.journal import JournalEntry
@@ -147,8 +147,8 @@ def facts_text(found: Sequence[KeptFact]) -> str:
         scope = "" if fact.scope == GLOBAL else f", {fact.scope}"
         by = "" if fact.by == provenance.PERSON else f", by {fact.by}"
         said = f"{names}: {text}" if names else text
-        where = f"{place(fact.path)}#L{fact.start_line}{scope}{by}"
-        lines.append(f"{fact.date or 'no day':10}  {fact.kind}{sure}  {said}  ({where})")
+        where, after = f"{place(fact.path)}#L{fact.start_line}", older_suffix(fact.superseded_by, fact.path)
+        lines.append(f"{fact.date or 'no day':10}  {fact.kind}{sure}  {said}  ({where}{scope}{by}){after}")
     return "\n".join(map(clean, lines)) or "No fact is kept that fits."
 
 

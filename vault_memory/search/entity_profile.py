@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import TypeVar
 
 from vault_memory.markdown import provenance
 from vault_memory.markdown.entities import is_day, link_name, slug
@@ -40,6 +41,9 @@ class KeptFact(FactLine):
 
     scope: str = GLOBAL
     entities: tuple[str, ...] = ()
+
+
+F = TypeVar("F", bound=FactLine)
 
 
 @dataclass(frozen=True)
@@ -150,18 +154,20 @@ def kept_facts(
 
     `by` is `person`, `agent` for any agent, or an exact origin (`agent:moss`, `web`).
     """
-    slugs = Names(store).slugs(entity) if entity else ()
+    names = Names(store)
+    slugs = names.slugs(entity) if entity else ()
     found = (
         KeptFact(**vars(_fact_line(known)), scope=known.scope, entities=tuple(json.loads(known.names)))
         for known in note_queries.facts_about(store, slugs)
     )
-    return [
+    kept = [
         fact
         for fact in found
         if (not kinds or fact.kind in kinds)
         and not (since and (not fact.date or fact.date < since.isoformat()))
         and (by is None or by in (fact.by, fact.by.partition(":")[0]))
     ]
+    return marked(store, names, kept, date.today())
 
 
 def _fact_line(known: note_queries.KnownFact) -> FactLine:
@@ -180,7 +186,7 @@ def notes_called(view: View, name: str) -> list[str]:
     return [path for path in paths if slug(link_name(path)) == key] or paths
 
 
-def marked(store: View, names: Names, facts: Sequence[FactLine], today: date) -> list[FactLine]:
+def marked(store: View, names: Names, facts: Sequence[F], today: date) -> list[F]:
     """Return the same facts in the same order, with the citation of each one's successor in `superseded_by`."""
     places = {(fact.path, fact.start_line) for fact in facts}
     rows = note_queries.fact_lines(store, {path for path, _ in places})
