@@ -14,9 +14,9 @@ from vault_memory.markdown.note import ASIDE
 from vault_memory.memory import Memory
 from vault_memory.search import relevance_gate
 from vault_memory.search.answer import Answer, Request
+from vault_memory.search.background_prompts import PROMPTS
 from vault_memory.store.view import Candidate
 
-PROMPTS = relevance_gate.background_prompts()
 DAYS = {
     f"memory/2025-11-{day:02}.md": f"- Rowed to the island with Bo, {what}.\n- Paid {day} kr for {what} at the quay.\n"
     for day, what in enumerate(("herring", "mackerel", "cod", "plaice", "turbot", "salmon", "trout", "pike"), 1)

@@ -2,15 +2,13 @@
 
 A question that was asked is known if its words, or words near them in the builtin vectors, occur in the best passages:
 "surgery" is near "surgeon", "blood type" near nothing. For an unsolicited answer a single passage must match more of
-the prompt than everyday talk matches in the same notes: the `background_prompts`, which concern no notes, set that
-threshold. In notes about programming it is thus higher for prompts about code.
+the prompt than everyday talk matches in the same notes: `PROMPTS` in background_prompts.py, which concern no notes, set
+that threshold. In notes about programming it is thus higher for prompts about code.
 
 `is_informative` tells which passages are worth showing unsolicited, since they make sense by themselves.
 """
 
-import json
 import math
-import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
@@ -21,6 +19,7 @@ from vault_memory.embedding.builtin_embedder import words as words_of
 from vault_memory.markdown.frontmatter import says_property
 from vault_memory.markdown.note import ASIDE
 from vault_memory.search.answer import Request
+from vault_memory.search.background_prompts import PROMPTS
 from vault_memory.search.candidates import FILE_SCORE, Candidates, Finder, inverse_frequency, neighbours
 from vault_memory.search.query import phrases_of, understand
 from vault_memory.store.view import ALL, ATTACHMENT, PAGE, Candidate, Store
@@ -75,9 +74,9 @@ _QUERY = re.compile(r"[ \t]*(?:`{3,}|~{3,})[ \t]*(?:dataview(?:js)?|tasks|query|
 
 
 QUANTILE, USUAL = 0.9, 1.05
-"""The threshold for unsolicited answers is halfway between this quantile of the figures of `background_prompts` in
-these notes and the usual figure: on seven vaults of four kinds 2 to 7 % of other everyday prompts pass, a sixth in
-notes on programming."""
+"""The threshold for unsolicited answers is halfway between this quantile of the figures of `PROMPTS` in these notes and
+the usual figure: on seven vaults of four kinds 2 to 7 % of other everyday prompts pass, a sixth in notes on
+programming."""
 
 OTHER_LANGUAGE = 0.5
 """A language is measured if the notes know at least this share as many of its prompts' words as of the English ones.
@@ -293,18 +292,6 @@ def telling_weight(length: float) -> float:
     return min(max((length - SAYS_NOTHING) / (SAYS_ALL - SAYS_NOTHING), 0.0), 1.0)
 
 
-def background_prompts() -> dict[str, list[str]]:
-    """Read the prompts that concern no notes, by language: greetings, talk about the conversation, chores, errors.
-
-    None is from a benchmark. Twice as many, of which these are every second one by figure, gave the same figures on
-    seven vaults within .03.
-    """
-    folder = os.path.dirname(os.path.dirname(__file__))
-    with open(os.path.join(folder, "data", "background_prompts.json"), encoding="utf-8") as file:
-        found: dict[str, list[str]] = json.load(file)
-    return found
-
-
 def find_least(finder: Finder) -> float:
     """Compute the threshold for unsolicited answers over a finder's view from the figures of everyday prompts there.
 
@@ -313,7 +300,7 @@ def find_least(finder: Finder) -> float:
     now = datetime.now(UTC)
     highest = 0.0
     least_known = 0.0
-    for language, prompts in background_prompts().items():
+    for language, prompts in PROMPTS.items():
         queries = [understand(Request(prompt, now, mode="lexical")) for prompt in prompts]
         phrases = [phrase for query in queries for phrase in query.phrases]
         known = sum(finder.lexicon.count(phrase).passages > 0 for phrase in phrases) / len(phrases)
