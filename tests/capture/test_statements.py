@@ -64,6 +64,13 @@ def test_how_a_person_lives_and_who_is_who_is_a_statement(text: str, category: s
     assert (found.cue.category, found.text) == (category, text.removeprefix("By the way, "))
 
 
+def test_what_to_leave_out_of_something_else_is_no_request_to_forget() -> None:
+    allergic = "I'm allergic to penicillin and to hazelnuts"
+    assert kept(("U", f"{allergic}, so don't put that in recipes.")) == [("profile", allergic)]
+    for place in ("your notes", "my file", "there", "memory", "writing", "the vault"):
+        assert kept(("U", f"{allergic}, so don't put that in {place}.")) == []
+
+
 @pytest.mark.parametrize(
     "text",
     [

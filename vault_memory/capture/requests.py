@@ -76,6 +76,8 @@ WORDS = {
             (?:good|useful) to know|so (?:that )?you(?:'ll)? (?:know|don'?t (?:have to )?ask)|you should know""",
         kept=r"""
             remember\w*|memori[sz]\w*|(?:keep|bear) in mind|(?:make|take) a note|note(?=:)|
+            (?!put (?:this|that|it) (?:in|into|on) (?!(?:\w+ ){0,2}(?:records?|logs?|files?|vault|profile|writing|
+            there)\b))
             (?:retain|note|save|store|log|record|file|keep|jot|write|put|add|commit)(?:d|ed)?
             (?: down)? (?:this|that|it|any of (?:this|it)|my|what i|down|a (?:note|record))\b|
             (?:saved|stored|noted|recorded|kept)(?=\W*$|:)|(?:echo|repeat|leak) (?:this|that|it)\b|
