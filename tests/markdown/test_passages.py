@@ -195,3 +195,19 @@ def test_context_stays_in_its_section_and_a_heading_stands_alone() -> None:
         [("I", 4)],
         [("d", 4)],
     ]
+
+
+def test_what_a_page_only_counts_is_no_passage() -> None:
+    counts = [
+        "5 facts on 5 days, 1 November to 14 November 2026; together with [[Odd]] (2).",
+        "1 fact of 3 May 2025.",
+        "2 facts, one of them of 3 May 2025.",
+        "Mostly [[Tern]] (3) and [[The Castle]] (2); 7 facts on 6 days.",
+        "…and 2 more facts, on [[2026-11-11]] (1) and [[2026-11-12]] (1).",
+        "…and 1 more fact: on the pages of those they are about, and in the logs.",
+        "…and 3 more: see `memory opinions`.",
+    ]
+    told = "- Keeps 2 facts on 3 days in mind — [[2026-11-11]] L2"
+    page = ["<!-- memory:begin facts -->", *counts, told, "<!-- memory:end facts sha=1 -->", counts[0]]
+    note = parse("bank/entities/Trip.md", "\n".join(page).encode())
+    assert [passage.text for passage in passages(note, ())] == [told, counts[0]]

@@ -25,6 +25,12 @@ MOST_UNREADABLE = 0.3
 in another encoding at most .2."""
 
 
+_COUNT = re.compile(
+    r"…and [\d,]+ more\b.*|(?:.+; )?[\d,]+ facts?(?:, (?:one|[\d,]+) of them)? (?:on [\d,]+ days?|of \d).*"
+)
+"""A line of reflect's that only counts what is known: what it counts is on other lines."""
+
+
 class Passage(NamedTuple):
     """The unit of ranking: lines, the character range if it is only part of a line, kind and text.
 
@@ -49,7 +55,8 @@ class Passage(NamedTuple):
 
 
 def passages(note: Note, facts: Iterable[RetainFact]) -> Iterator[Passage]:
-    """Yield the note's passages in order, given its facts in order: all lines with text but reflect's block markers."""
+    """Yield the note's passages in order, given its facts in order: all lines with text but reflect's block markers
+    and counts."""
     queue = iter(facts)
     fact = next(queue, None)
     marks = {line for block in note.owned for line in (block.start_line, block.end_line)}
@@ -59,7 +66,8 @@ def passages(note: Note, facts: Iterable[RetainFact]) -> Iterator[Passage]:
     number, last = 1, len(note.lines)
     while number <= last:
         line, state = note.lines[number - 1], note.states[number - 1]
-        is_own = number in marks or (fact is not None and fact.start_line == number)
+        is_count = bool(note.owned) and note.is_owned(number) and _COUNT.fullmatch(line)
+        is_own = number in marks or is_count or (fact is not None and fact.start_line == number)
         if window and (is_own or size + len(line) > WINDOW_CHARS or _breaks(note, number, window)):
             yield from _lines(note, window[0], window[-1], None)
             window.clear()
