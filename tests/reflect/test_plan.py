@@ -208,6 +208,15 @@ def test_a_page_that_is_read_only_is_listed_and_the_others_are_written(tmp_path:
     assert (root / NORA).exists()
 
 
+def test_what_keeps_every_page_from_being_written_is_said_once(tmp_path: Path) -> None:
+    root = small_vault(tmp_path / "v")
+    os.chmod(root, 0o555)
+    ended = run(root, "reflect", "--now", "2025-12-10", first=obeying_permissions())
+    os.chmod(root, 0o755)
+    assert ended.returncode == 1, ended.stderr
+    assert ended.stdout.count("  ! ") == 1 and "more pages." in ended.stdout
+
+
 def test_a_note_that_cannot_be_read_is_not_taken_for_deleted(tmp_path: Path) -> None:
     """By whatever means its rows were lost, the pages keep what they cite of it; and a rebuild does not lose them."""
     root, first = small_vault(tmp_path / "v"), obeying_permissions()

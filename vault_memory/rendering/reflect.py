@@ -1,7 +1,7 @@
 """Renders the output of `reflect`: a summary, a diff, or the `reflect@1` document, which alone is complete."""
 
 import textwrap
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -115,7 +115,12 @@ def reflect_text(done: "ReflectReport", verbose: bool = False) -> str:
     for odd in done.odd:
         lines.append(f'  ! {clean(odd.path)}: "{_short(odd.line)}" has no number between 0 and 1 and is ignored.')
     lines += (f"  ! {clean(notice.why)} {notice.next_step}" for notice in done.notices)
-    lines += (f"  ! {clean(skipped.why)} {skipped.next_step}" for skipped in done.skipped)
+    reasons = defaultdict(list)  # by what is left of each without the page's name
+    for skipped in done.skipped:
+        reasons[skipped.why.replace(skipped.path, "")].append(skipped)
+    for first, *others in reasons.values():
+        same = f" The same holds for {plural(len(others), 'more page')}." if others else ""
+        lines.append(f"  ! {clean(first.why)} {first.next_step}{same}")
     if done.run:
         lines.append(f"Undo with: memory reflect --undo {done.run}")
     return "\n".join(lines)
