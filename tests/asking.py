@@ -5,7 +5,7 @@ from typing import Any
 
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Answer, Request
-from vault_memory.search.request import build
+from vault_memory.search.recall_options import build
 
 NOON = datetime(2025, 12, 1, 12, tzinfo=UTC)
 

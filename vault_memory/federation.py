@@ -305,7 +305,7 @@ class Federation(Memory):
         if not f"{folder}/".startswith(transcript.PREFIX) or not session_root.has_texts(self.config, os.environ):
             return []
         inner = folder.removeprefix(transcript.PREFIX.rstrip("/")).strip("/")
-        from vault_memory.capture.requests import is_off_the_record
+        from vault_memory.capture.remember_requests import is_off_the_record
 
         rows = self.sessions._ask_index(lambda view, _: newest_notes(view, inner), scopes)
         entries = (session_root.entry(*row) for row in rows)
@@ -313,7 +313,7 @@ class Federation(Memory):
 
     def project_summary(self, project: str) -> Result | None:
         """The start of the latest session summary in this project scope, from the index as it is."""
-        from vault_memory.capture.requests import is_off_the_record
+        from vault_memory.capture.remember_requests import is_off_the_record
         from vault_memory.sessions import session_root
 
         if not session_root.has_texts(self.config, os.environ) or self.sessions.index_file.unusable():
@@ -419,7 +419,7 @@ class Federation(Memory):
             (answer,) = self.sessions.answers([wanted], progress, keep=False)
         except VaultMemoryError as error:
             return NoAnswer(str(error))
-        from vault_memory.capture.requests import is_off_the_record
+        from vault_memory.capture.remember_requests import is_off_the_record
 
         results = [session_root.outside_result(each) for each in answer.results if not is_off_the_record(each.content)]
         return answer._replace(results=results, fresh=answer.fresh and not behind, pending=answer.pending + behind)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from vault_memory.config import Config, load
 from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.indexing.index_file import Freshness, IndexFile, IndexState
-from vault_memory.search import request
+from vault_memory.search import recall_options
 from vault_memory.search.answer import Answer, Request, Result
 from vault_memory.search.searcher import Searcher
 
@@ -113,7 +113,7 @@ class Memory:
             "scope": _texts(scopes=scopes), "source": source, "mode": mode, "explain": explain, "all": all,
             "task": task,
         }  # fmt: skip
-        return self.answer(request.build(options, self.config), journal=journal)
+        return self.answer(recall_options.build(options, self.config), journal=journal)
 
     def answer(self, asked: Request, progress: "Progress | None" = None, *, journal: bool = True) -> Answer:
         """Answer one parsed request."""
@@ -142,7 +142,8 @@ class Memory:
 
         _text(path=path)
         check_lines(lines)
-        return self._get(path, lines, request.count({"max_tokens": max_tokens}, "max_tokens"), _scope_names(scopes))
+        most = recall_options.count({"max_tokens": max_tokens}, "max_tokens")
+        return self._get(path, lines, most, _scope_names(scopes))
 
     def _get(
         self, path: str, lines: tuple[int, int | None] | None, max_tokens: int | None, scopes: tuple[str, ...]
@@ -251,8 +252,8 @@ class Memory:
 
         if by not in (None, "agent", provenance.UNCLEAR) and provenance.normal(by) == provenance.UNCLEAR:
             raise UsageError(f"`{by}` does not say who it is from.", f"Write agent, {provenance.KNOWN}.")
-        wanted = {request.kind(kind) for kind in _texts(kinds=kinds)}
-        day = None if since is None else request.option_days(str(since), "since", date.today()).start
+        wanted = {recall_options.kind(kind) for kind in _texts(kinds=kinds)}
+        day = None if since is None else recall_options.option_days(str(since), "since", date.today()).start
         return self._ask_index(lambda view, _: kept_facts(view, entity, wanted, day, by), scopes)
 
     def journal(self, days: int = 7) -> "list[JournalEntry]":
@@ -473,7 +474,7 @@ def _text(**options: object) -> None:
     for name, value in options.items():
         if not isinstance(value, str):
             raise UsageError(f"`{name}` must be text.", "Give it as text.")
-        request.texts(options, name)
+        recall_options.texts(options, name)
 
 
 def _texts(**option: object) -> tuple[str, ...]:
@@ -481,8 +482,8 @@ def _texts(**option: object) -> tuple[str, ...]:
     ((name, value),) = option.items()
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise UsageError(f"`{name}` must be a list of texts.", f"Write {name}=[{str(value)!r}].")
-    return request.texts({name: list(value)}, name)
+    return recall_options.texts({name: list(value)}, name)
 
 
 def _scope_names(scopes: Scopes) -> tuple[str, ...]:
-    return request.scopes({"scope": _texts(scopes=scopes)})
+    return recall_options.scopes({"scope": _texts(scopes=scopes)})

@@ -13,7 +13,7 @@ from vaults import fill, memory
 from vault_memory.capture.sources import sessions_beyond
 from vault_memory.config import load
 from vault_memory.federation import Federation
-from vault_memory.search.request import build
+from vault_memory.search.recall_options import build
 
 SUMMARY = (
     "Remember that the zebra crossing was painted; the user always wants it white. api_key=sk-ant-api03-Qm4xT7vB2nL8"

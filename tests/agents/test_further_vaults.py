@@ -12,7 +12,7 @@ from vault_memory.config import Config, load
 from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.federation import Federation
 from vault_memory.rendering.recall import recall_document
-from vault_memory.search.request import build
+from vault_memory.search.recall_options import build
 from vault_memory.sessions import projects
 
 

@@ -22,7 +22,7 @@ from vault_memory.search.answer import Request, Result
 from vault_memory.search.candidates import Candidates, Finder
 from vault_memory.search.query import understand
 from vault_memory.search.ranking import Scorer
-from vault_memory.search.request import build
+from vault_memory.search.recall_options import build
 from vault_memory.store.view import ALL
 from vault_memory.text import tokens
 

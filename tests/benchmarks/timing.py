@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from vault_memory.memory import Memory
 from vault_memory.search.recall import Recall
-from vault_memory.search.request import build
+from vault_memory.search.recall_options import build
 
 
 def percentile(values: Sequence[float], share: float) -> float:

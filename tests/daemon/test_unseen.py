@@ -9,7 +9,7 @@ import pytest
 from daemons import Running, until
 from vaults import fill, memory, obeying_permissions, put, run, start
 
-from vault_memory.search.request import build
+from vault_memory.search.recall_options import build
 
 NOTES = {"a.md": "The ferry to Kallö.\n", "b.md": "The lighthouse keeper.\n", "sub/c.md": "A heron by the weir.\n"}
 

@@ -23,7 +23,7 @@ from vault_memory.daemon.index_worker import IndexWorker
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.daemon.watch import ChangeQueue, Watcher
 from vault_memory.memory import Memory
-from vault_memory.search.relevance_gate import USUAL, kept_least
+from vault_memory.search.relevance_gate import USUAL, load_threshold
 from vault_memory.vault import locations
 
 NOTES = {
@@ -86,7 +86,7 @@ def kept(tmp_path: Path) -> Iterator[WatchedVault]:
 
 def test_what_questions_would_wait_for_is_found_before_any(kept: WatchedVault) -> None:
     with opened(kept.memory) as store:
-        assert kept_least(store) != USUAL
+        assert load_threshold(store) != USUAL
 
 
 # --- one note --------------------------------------------------------------------------------------------------------

@@ -197,7 +197,7 @@ def _unasked(of: Memory, *prompts: str) -> list[Answer]:
 
 def _kept(of: Memory) -> float:
     with of.index_file.reading() as (store, _):
-        return relevance_gate.kept_least(store)
+        return relevance_gate.load_threshold(store)
 
 
 # --- what tells something by itself ----------------------------------------------------------------------------------

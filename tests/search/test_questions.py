@@ -17,7 +17,7 @@ from vaults import fill, memory, put
 
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Answer, Result
-from vault_memory.search.request import build
+from vault_memory.search.recall_options import build
 from vault_memory.text.tokens import count
 
 ANY = ""

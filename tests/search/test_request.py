@@ -7,7 +7,7 @@ import pytest
 
 from vault_memory.config import Config
 from vault_memory.errors import UsageError
-from vault_memory.search.request import build, moment
+from vault_memory.search.recall_options import build, moment
 
 CONFIG = Config(vault=Path("/vault"), recall_k=4, recall_budget=700)
 NOW = "2025-12-03T12:00:00Z"

@@ -8,7 +8,7 @@ from multilingual import NOW, Language, languages
 from vaults import memory
 
 from vault_memory.memory import Memory
-from vault_memory.search.request import build
+from vault_memory.search.recall_options import build
 
 LANGUAGES = languages()
 

@@ -15,7 +15,7 @@ from vault_memory.config import Config
 from vault_memory.federation import Federation
 from vault_memory.rendering.recall import recall_document, recall_notes
 from vault_memory.search.answer import Answer
-from vault_memory.search.request import build
+from vault_memory.search.recall_options import build
 from vault_memory.sessions import ledger, sync
 from vault_memory.vault import locations
 

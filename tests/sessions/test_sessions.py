@@ -21,7 +21,7 @@ from vault_memory.federation import Federation
 from vault_memory.health.status import status
 from vault_memory.rendering.recall import recall_document
 from vault_memory.rendering.status import sessions_text, status_text
-from vault_memory.search.request import build
+from vault_memory.search.recall_options import build
 from vault_memory.sessions import ledger, sync, transcript
 
 MAKERS: dict[str, Callable[..., object]] = {

@@ -15,7 +15,7 @@ from vaults import fill, index_digest, memory, opened
 from vault_memory.errors import RefusedError
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Answer, Request
-from vault_memory.search.request import build
+from vault_memory.search.recall_options import build
 from vault_memory.store import journal
 from vault_memory.store.journal import CitedPassage
 from vault_memory.store.view import Filters

@@ -12,8 +12,8 @@ from vaults import fill, memory, put, snapshot
 
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
 from vault_memory.vault import undo_history
-from vault_memory.vault.run_preimages import SavedRun
 from vault_memory.vault.undo_history import UndoHistory
+from vault_memory.vault.undo_record import UndoRecord
 from vault_memory.vault.vault import Vault
 
 HISTORY = ".memory/history"
@@ -23,13 +23,13 @@ def vault(root: Path) -> Vault:
     return memory(root).vault
 
 
-def begun(root: Path) -> tuple[UndoHistory, Vault, SavedRun]:
+def begun(root: Path) -> tuple[UndoHistory, Vault, UndoRecord]:
     """A vault's history, the vault, and a run that has begun."""
     history = UndoHistory(root)
     return history, vault(root), history.begin("reflect")
 
 
-def change(of: Vault, run: SavedRun, path: str, after: bytes, why: str = "") -> None:
+def change(of: Vault, run: UndoRecord, path: str, after: bytes, why: str = "") -> None:
     """Keep and write, as a writer does."""
     file = of.root / path
     before = file.read_bytes() if file.exists() else None

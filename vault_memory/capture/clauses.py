@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import dropwhile, islice, pairwise, takewhile
 
 from vault_memory.capture import exclusions
-from vault_memory.capture.requests import MARKS, STANDING, TAG
+from vault_memory.capture.remember_requests import MARKS, STANDING, TAG
 from vault_memory.capture.retractions import RETRACTION
 from vault_memory.text.word_classes import Grammar, count_words, lowered, words_of
 

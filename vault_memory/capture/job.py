@@ -40,8 +40,8 @@ from vault_memory.store import journal
 from vault_memory.store.note_queries import KnownFact
 from vault_memory.text.scope_syntax import GLOBAL, normal_scope
 from vault_memory.vault import locations
-from vault_memory.vault.run_preimages import SavedRun, digest
 from vault_memory.vault.undo_history import UndoHistory
+from vault_memory.vault.undo_record import UndoRecord, digest
 from vault_memory.write import retain
 from vault_memory.write.comparison import KnownStatement, newest_facts, statement_key
 from vault_memory.write.forget import ForgetResult, Removal
@@ -169,7 +169,7 @@ class _Run:
     """One run: reads the answers, finds what is new, writes the facts and the page."""
 
     def __init__(
-        self, index: IndexFile, asked: CaptureRequest, answers: Mapping[str, bool], saved: SavedRun | None = None
+        self, index: IndexFile, asked: CaptureRequest, answers: Mapping[str, bool], saved: UndoRecord | None = None
     ) -> None:
         self._index, self._asked, self._given = index, asked, answers
         self._vault, self._config, self._page = index.vault, index.config, index.vault.layout.proposals

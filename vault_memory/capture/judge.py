@@ -19,7 +19,7 @@ from vault_memory.capture.clauses import MIN_WORDS
 from vault_memory.capture.log_statements import NAME_DAYS, find_log_statements, find_names, names_within
 from vault_memory.capture.model_engine import model_decision, model_statements
 from vault_memory.capture.own_words import SessionTurn, split_sentences
-from vault_memory.capture.requests import is_off_the_record
+from vault_memory.capture.remember_requests import is_off_the_record
 from vault_memory.capture.retractions import SessionReview
 from vault_memory.capture.scores import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
 from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
@@ -39,7 +39,7 @@ from vault_memory.errors import RemoteError
 from vault_memory.indexing.index_file import IndexFile
 from vault_memory.markdown.entities import slug
 from vault_memory.reflect.model_writer import ModelWriter, configured_writer
-from vault_memory.search import request
+from vault_memory.search import recall_options
 from vault_memory.search.names import Names
 from vault_memory.sessions.projects import find_project
 from vault_memory.sessions.sync import sync_transcripts
@@ -517,6 +517,6 @@ def parse_request(
     idle_minutes: int = 0,
 ) -> CaptureRequest:  # fmt: skip
     """The options of a capture from their text forms; raises UsageError for an unreadable date."""
-    at = request.moment(now)
-    day = None if since is None else request.option_days(str(since), "since", at.astimezone().date()).start
+    at = recall_options.moment(now)
+    day = None if since is None else recall_options.option_days(str(since), "since", at.astimezone().date()).start
     return CaptureRequest(at, day, dry_run, idle_minutes)

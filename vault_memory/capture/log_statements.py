@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from vault_memory.capture import exclusions
 from vault_memory.capture.clauses import clauses, lasting_part
 from vault_memory.capture.own_words import split_sentences
-from vault_memory.capture.requests import find_request, is_off_the_record
+from vault_memory.capture.remember_requests import find_request, is_off_the_record
 from vault_memory.capture.statements import (
     FACT,
     PROFILE,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import NamedTuple
 
-from vault_memory.capture.requests import is_request
+from vault_memory.capture.remember_requests import is_request
 from vault_memory.text.word_classes import MONTHS, joined, pattern_of
 
 TYPED_CHARS, TYPED_LINES = 1500, 12

@@ -7,7 +7,7 @@ from itertools import islice, pairwise, takewhile
 from typing import NamedTuple
 
 from vault_memory.capture.own_words import SessionTurn, ends, last_question
-from vault_memory.capture.requests import asks_to_remember, denies_request, find_refusals, without_forgetting
+from vault_memory.capture.remember_requests import asks_to_remember, denies_request, find_refusals, without_forgetting
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.text.word_classes import grammars, lowered, pattern_of
 

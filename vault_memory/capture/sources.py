@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vault_memory.capture.own_words import SessionTurn, unquoted
-from vault_memory.capture.requests import is_request
+from vault_memory.capture.remember_requests import is_request
 from vault_memory.config import Config
 from vault_memory.errors import VaultMemoryError
 from vault_memory.markdown import facts, provenance, scopes

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from vault_memory.capture import exclusions
 from vault_memory.capture.clauses import MAX_WORDS, MIN_WORDS, clauses, is_question, is_sentence, lasting_part
 from vault_memory.capture.own_words import TYPED_CHARS, SessionTurn, ends, last_question, split_sentences
-from vault_memory.capture.requests import (
+from vault_memory.capture.remember_requests import (
     MARKS,
     MAX_CHARS,
     STANDING,

@@ -15,7 +15,7 @@ from vault_memory.federation import SESSIONS_OFF
 from vault_memory.markdown.facts import KINDS
 from vault_memory.rendering import notes as printing
 from vault_memory.rendering.common import index_state_notes, place, schema
-from vault_memory.search import request
+from vault_memory.search import recall_options
 from vault_memory.search.get import parse_span
 from vault_memory.text.output import clean, plural
 from vault_memory.text.vault_layout import STANDARD, Layout
@@ -146,7 +146,7 @@ def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, sc
     PATH is a path (memory/2025-11-27.md), optionally followed by lines (#L12, #L12-L18), a heading (#Retain) or a
     block id (#^id), or a name instead of a path: Note, "[[Note]]", "[[Note#Heading]]".
     """
-    memory, scopes = shared.memory(), request.scopes({"scope": scope})
+    memory, scopes = shared.memory(), recall_options.scopes({"scope": scope})
     excerpt, called = memory.open_note(path, lines, max_tokens, scopes)
     path = excerpt.path
     sessions = memory.sessions_below(path.rstrip("/"), scopes) if excerpt.not_found else []
@@ -216,7 +216,7 @@ def retain(
 @scope_option
 def entity(shared: Shared, name: str, scope: tuple[str, ...]) -> None:
     """Show what is known about one person, place, project or thing: page, facts, opinions, related names."""
-    memory, scopes = shared.memory(), request.scopes({"scope": scope})
+    memory, scopes = shared.memory(), recall_options.scopes({"scope": scope})
     with progress_bar(shared) as bar:
         profile = memory.entity(name, bar, scopes)
     if shared.json:
@@ -235,7 +235,7 @@ def entities(shared: Shared, scope: tuple[str, ...]) -> None:
     """List every entity with a page or a mention, most mentioned first."""
     memory = shared.memory()
     with progress_bar(shared) as bar:
-        rows = memory.entities(bar, request.scopes({"scope": scope}))
+        rows = memory.entities(bar, recall_options.scopes({"scope": scope}))
     result = printing.entities_document(rows) if shared.json else printing.entities_text(rows)
     nothing = "No entities yet: write facts like `- W @Name: …` under a `Retain` heading."
     say_from_index(shared, memory, result, nothing)
@@ -249,7 +249,7 @@ def entities(shared: Shared, scope: tuple[str, ...]) -> None:
 @scope_option
 def opinions(shared: Shared, entity: str | None, history: bool, scope: tuple[str, ...]) -> None:
     """Show beliefs with confidence, trend and evidence."""
-    memory, scopes = shared.memory(), request.scopes({"scope": scope})
+    memory, scopes = shared.memory(), recall_options.scopes({"scope": scope})
     with progress_bar(shared) as bar:
         held = memory.opinions(entity, bar, scopes)
     nothing = "No opinions yet: write `- O(c=0.8) @Name: …` under a `Retain` heading."

@@ -114,7 +114,7 @@ def _requests(
     shared: Shared, lines: Iterable[bytes], defaults: dict[str, Any], config: "Config"
 ) -> "Iterator[Request]":
     from vault_memory.rendering.common import schema
-    from vault_memory.search.request import build
+    from vault_memory.search.recall_options import build
 
     for line in filter(bytes.strip, lines):
         identifier = None

@@ -14,7 +14,7 @@ from vault_memory.config import Config
 from vault_memory.context import note_pieces, prompt_sheet
 from vault_memory.errors import IndexDamagedError, UsageError
 from vault_memory.indexing.index_file import Freshness, IndexFile, IndexState, index_state
-from vault_memory.search import request as options
+from vault_memory.search import recall_options as options
 from vault_memory.search.answer import Answer, Request, Result
 from vault_memory.search.fit_budget import FILL_SHARE, cites, said
 from vault_memory.search.searcher import Searcher

@@ -11,7 +11,8 @@ from vault_memory.errors import UsageError
 from vault_memory.federation import Federation
 from vault_memory.rendering import recall as printing
 from vault_memory.rendering.common import index_state_document, schema
-from vault_memory.search import request
+from vault_memory.search import recall_options
+from vault_memory.search.recall_options import OPTIONS
 
 if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Progress
@@ -50,10 +51,10 @@ def _recall(memory: Federation, params: Params, progress: "Progress | None") -> 
     `self_contained` drops results that mean nothing by themselves; `no_journal` keeps the question out of the journal.
     """
     started = time.perf_counter()
-    as_text = request.flag(params, "as_text")
+    as_text = recall_options.flag(params, "as_text")
     options = {key: value for key, value in params.items() if key not in _NO_OPTIONS}
-    asked = request.build(options, memory.config, as_text, request.flag(params, "self_contained"))
-    answer = memory.answer(asked, progress, journal=not request.flag(params, "no_journal"))
+    asked = recall_options.build(options, memory.config, as_text, recall_options.flag(params, "self_contained"))
+    answer = memory.answer(asked, progress, journal=not recall_options.flag(params, "no_journal"))
     document = printing.recall_document(answer) | {"seconds": round(time.perf_counter() - started, 4)}
     if as_text:
         document["before"], document["notes"] = printing.recall_notes(answer)
@@ -77,14 +78,14 @@ def _context(memory: Federation, params: Params, progress: "Progress | None") ->
 def _status(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     from vault_memory.health.status import status
 
-    return status(memory, request.scopes(params))
+    return status(memory, recall_options.scopes(params))
 
 
 def _get(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     from vault_memory.rendering.notes import get_document
 
     lines = None if params.get("lines") is None else _text(params, "lines")
-    most, scopes = request.count(params, "max_tokens"), request.scopes(params)
+    most, scopes = recall_options.count(params, "max_tokens"), recall_options.scopes(params)
     return get_document(memory.open_note(_text(params, "path"), lines, most, scopes)[0])
 
 
@@ -92,14 +93,14 @@ def _entity(memory: Federation, params: Params, progress: "Progress | None") -> 
     from vault_memory.rendering.notes import entity_document
 
     name = _text(params, "name")
-    profile = memory.entity(name, progress, request.scopes(params))
+    profile = memory.entity(name, progress, recall_options.scopes(params))
     return entity_document(profile, name) | index_state_document(memory.index_state)
 
 
 def _entities(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     from vault_memory.rendering.notes import entities_document
 
-    rows = memory.entities(progress, request.scopes(params))
+    rows = memory.entities(progress, recall_options.scopes(params))
     return entities_document(rows) | index_state_document(memory.index_state)
 
 
@@ -107,7 +108,7 @@ def _opinions(memory: Federation, params: Params, progress: "Progress | None") -
     from vault_memory.rendering.notes import opinions_document
 
     entity = params.get("entity") and _text(params, "entity")
-    held = memory.opinions(entity or None, progress, request.scopes(params))
+    held = memory.opinions(entity or None, progress, recall_options.scopes(params))
     return opinions_document(held) | index_state_document(memory.index_state)
 
 
@@ -116,7 +117,7 @@ def _retain(memory: Federation, params: Params, progress: "Progress | None") -> 
 
     kind, scope, day = (_text(params, key) if key in params else "" for key in ("kind", "scope", "date"))
     done = memory.retain(
-        _text(params, "text"), kind=kind or "world", entities=request.texts(params, "entity"),
+        _text(params, "text"), kind=kind or "world", entities=recall_options.texts(params, "entity"),
         confidence=params.get("confidence"), date=day, scope=scope,
     )  # fmt: skip
     return retain_document(done) | {"dry_run": False}
@@ -126,24 +127,24 @@ def _reflect(memory: Federation, params: Params, progress: "Progress | None") ->
     from vault_memory.reflect.job import Steps
     from vault_memory.rendering.reflect import reflect_document
 
-    flags = {name: request.flag(params, name) for name in ("dry_run", "force", "apply_core")}
+    flags = {name: recall_options.flag(params, name) for name in ("dry_run", "force", "apply_core")}
     since, now = (None if params.get(name) is None else _text(params, name) for name in ("since", "now"))
     # Writing always runs to completion; only indexing and planning can be interrupted.
     steps = Steps(progress, progress)
-    done = memory.reflect(since=since, now=now, only=request.texts(params, "only"), steps=steps, **flags)
+    done = memory.reflect(since=since, now=now, only=recall_options.texts(params, "only"), steps=steps, **flags)
     return reflect_document(done)
 
 
 def _gating_scalar(memory: Federation, params: Params, progress: "Progress | None") -> Document:
-    turns, scopes = request.texts(params, "turns"), request.scopes(params)
+    turns, scopes = recall_options.texts(params, "turns"), recall_options.scopes(params)
     return schema("gating_scalar") | memory.gating_scalar(_text(params, "text"), turns=turns, scopes=scopes)._asdict()
 
 
 def _index(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     from vault_memory.rendering.status import index_document
 
-    paths = request.texts(params, "paths")
-    done = memory.index(paths, rebuild=request.flag(params, "rebuild"), progress=progress)
+    paths = recall_options.texts(params, "paths")
+    done = memory.index(paths, rebuild=recall_options.flag(params, "rebuild"), progress=progress)
     return index_document(done, None, None if paths else memory.refresh_sessions())
 
 
@@ -158,7 +159,9 @@ def _memory_method(memory: Federation, params: Params, progress: "Progress | Non
 
 
 METHODS: Mapping[str, Method] = {
-    "recall": Method(_recall, _NO_OPTIONS.union(request.OPTIONS, (o.replace("-", "_") for o in request.OPTIONS))),
+    "recall": Method(
+        _recall, _NO_OPTIONS.union(OPTIONS, (option.replace("-", "_") for option in OPTIONS)),
+    ),
     "context": Method(_context, frozenset({"prompt", "budget", "scope", "format", "source", "without", "without_core",
                                           "unasked", "recent_days", "summaries", "project", "also", "now",
                                           "patience"})),

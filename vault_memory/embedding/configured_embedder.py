@@ -262,11 +262,11 @@ def recognise(store: Store, remote: RemoteEmbedder) -> str:
 
 
 def configured_vector(
-    store: View, remote: RemoteEmbedder, text: str, degraded: list[tuple[str, str]]
+    view: View, remote: RemoteEmbedder, text: str, degraded: list[tuple[str, str]]
 ) -> tuple[Space, bytes] | None:
     """The space of the configured embedder and the query's vector in it, or None; problems go into `degraded`."""
-    space, total = all_spaces(store).get(remote.id), store.totals().passages
-    done, without = embedding_rows.count_placed(store, space) if space else (0, 0)
+    space, total = all_spaces(view).get(remote.id), view.totals().passages
+    done, without = embedding_rows.count_placed(view, space) if space else (0, 0)
     of_all = f"of {total:,} passages"
     if space is None or done < MIN_COVERAGE * (total - without):
         has = f"{remote.id} has vectors for {done:,} {of_all}"
@@ -276,7 +276,7 @@ def configured_vector(
         found, probe = remote.query(text)
         if found.vector is None:
             raise RemoteError(f"{remote.id} has no usable vector for this question")
-        if changed := model_change(store, space, remote.where, found.vector, probe):
+        if changed := model_change(view, space, remote.where, found.vector, probe):
             raise RemoteError(f"{changed} (`memory doctor` says what to do)")
     except RemoteError as error:
         degraded.append(("semantic", f"{error}; used the builtin vectors"))

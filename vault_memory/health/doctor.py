@@ -369,19 +369,19 @@ def _installation_checks(name: str, again: str, commands: Sequence[Sequence[str]
 def lint(memory: "Memory", progress: "Progress | None" = None) -> list[Problem]:
     """Every problem with the notes' format: stored ones, skipped files, names that look misspelt, forgotten facts."""
 
-    def problems(store: View, freshness: "Freshness") -> list[Problem]:
-        found = [Problem(*row) for row in note_queries.note_problems(store)] + memory.vault.walk().skipped
+    def problems(view: View, freshness: "Freshness") -> list[Problem]:
+        found = [Problem(*row) for row in note_queries.note_problems(view)] + memory.vault.walk().skipped
         found += freshness.report.failed if freshness.report else []
-        return sorted({*found, *_doubtful_names(store), *_forgotten_again(store)})
+        return sorted({*found, *_doubtful_names(view), *_forgotten_again(view)})
 
     return memory.index_file.read(problems, (), progress)
 
 
-def _doubtful_names(store: View) -> Iterator[Problem]:
+def _doubtful_names(view: View) -> Iterator[Problem]:
     """Names that nearly match a page's (suggested, never resolved), and aliases that several pages claim."""
-    names = Names(store)
-    pages = sorted({slug for _, slug, *_ in note_queries.page_names(store)})
-    for text, slug, path, line in note_queries.names_mentioned_once(store):
+    names = Names(view)
+    pages = sorted({slug for _, slug, *_ in note_queries.page_names(view)})
+    for text, slug, path, line in note_queries.names_mentioned_once(view):
         for close in difflib.get_close_matches(slug, pages, n=1, cutoff=0.84) if len(slug) > 3 else ():
             shown = names.shown(names.canonical(close))
             yield Problem(path, line, f"`{text}` looks like `{shown}`: are they the same?")
@@ -396,10 +396,10 @@ def _doubtful_names(store: View) -> Iterator[Problem]:
             yield Problem(path, 1, what, "warning")
 
 
-def _forgotten_again(store: View) -> Iterator[Problem]:
+def _forgotten_again(view: View) -> Iterator[Problem]:
     """Forgotten facts that are in a note again; recall finds them, because the notes are authoritative."""
-    if days := journal.forgotten(store):
-        for path, line, text in note_queries.fact_texts(store):
+    if days := journal.forgotten(view):
+        for path, line, text in note_queries.fact_texts(view):
             if day := days.get(journal.passage_key(text)):
                 what = f"forgotten on {day}, and here again: delete it, or `memory retain` it to keep it"
                 yield Problem(path, line, what)

@@ -197,7 +197,7 @@ class OpinionInputs:
 
     names: Callable[[str], Sequence[str]]
     stems: Callable[[str], Sequence[str]]
-    idle: Container[str] = frozenset()
+    stop_stems: Container[str] = frozenset()
     by_hand: Mapping[str, ConfidenceByHand] = field(default_factory=dict)
     """Confidences set by hand, by the short name of the statement (`fact_name`)."""
     known: Mapping[tuple[int, int], int] = field(default_factory=dict)
@@ -375,7 +375,7 @@ class _EvidenceSearch(NamedTuple):
         names = _names(self.newest, self.inputs)
         of_names = {stem for name in names for stem in self.inputs.stems(name)}
         every = self.inputs.stems(without_evidence(self.newest.text))
-        stems = frozenset(stem for stem in every if stem not in self.inputs.idle and stem not in of_names)
+        stems = frozenset(stem for stem in every if stem not in self.inputs.stop_stems and stem not in of_names)
         own = {fact.key for fact in self.statements}
         found: dict[tuple[str, int, int], tuple[str, Fact]] = {}
         for relation, fact in self._certain(stems, names):

@@ -60,14 +60,14 @@ class FactRow(NamedTuple):
     tokens: int
 
 
-def read(store: View, names: Names, today: date, with_private: bool = False) -> FactSet:
+def read(view: View, names: Names, today: date, with_private: bool = False) -> FactSet:
     """Read the facts of all notes, with tiers and supersession as of `today`.
 
     `with_private` includes facts private to a scope: only to answer a user's query, never for a page.
     """
-    left_out, rows, forgotten = Counter[str](), list[FactRow](), journal.forgotten(store)
-    withheld, pages = set(forgotten), (store.layout.summaries, store.layout.proposals)
-    for row in map(FactRow._make, note_queries.fact_rows(store)):
+    left_out, rows, forgotten = Counter[str](), list[FactRow](), journal.forgotten(view)
+    withheld, pages = set(forgotten), (view.layout.summaries, view.layout.proposals)
+    for row in map(FactRow._make, note_queries.fact_rows(view)):
         if row.path.startswith(pages):
             continue
         is_private = row.scope != "global" and not with_private
@@ -76,10 +76,10 @@ def read(store: View, names: Names, today: date, with_private: bool = False) -> 
             withheld.update((row.key, *_before_private(row)))
         else:
             rows.append(row)
-    finder = _EntityFinder(store, names, rows)
-    facts = {row.id: fact for row, fact in zip(rows, _aged(store, rows, finder, today), strict=True)}
+    finder = _EntityFinder(view, names, rows)
+    facts = {row.id: fact for row, fact in zip(rows, _aged(view, rows, finder, today), strict=True)}
     # Private and forgotten facts supersede nothing: a page would drop a fact without being able to say why.
-    after = superseded(store, names, facts, today, Filters(), by_each_other=True)
+    after = superseded(view, names, facts, today, Filters(), by_each_other=True)
     for id_, newer in after.items():
         if id_ in facts and newer.id in facts:
             facts[id_] = facts[id_]._replace(succeeded_by=facts[newer.id].key)
@@ -100,10 +100,10 @@ def _before_private(row: FactRow) -> Iterator[int]:
 class _EntityFinder:
     """Finds the entities that facts are about, as canonical slugs."""
 
-    def __init__(self, store: View, names: Names, rows: Sequence[FactRow]) -> None:
+    def __init__(self, view: View, names: Names, rows: Sequence[FactRow]) -> None:
         self._canonical = canonical = lru_cache(1 << 16)(names.canonical)
         self._mentioned: dict[int, list[str]] = defaultdict(list)
-        for passage, slug in note_queries.mentioned_slugs(store):
+        for passage, slug in note_queries.mentioned_slugs(view):
             self._mentioned[passage].append(canonical(slug))
         speakers = Counter(row.speaker for row in rows if row.speaker)
         plain = {row.whole for row in rows if row.speaker is not None and "[[" in row.whole}
@@ -131,12 +131,12 @@ class _EntityFinder:
         return tuple(dict.fromkeys((*subjects, *sorted(mentioned)))), subjects
 
 
-def _aged(store: View, rows: Sequence[FactRow], finder: _EntityFinder, today: date) -> Iterator[Fact]:
+def _aged(view: View, rows: Sequence[FactRow], finder: _EntityFinder, today: date) -> Iterator[Fact]:
     """The facts of these rows, in the same order, with importance and tier as of `today`."""
     # On how many days each wording was written; untrusted rows do not count.
     days = {(row.wording, row.day) for row in rows if row.wording and row.day and provenance.is_trusted(row.by)}
     told = Counter(wording for wording, _ in days)
-    used = journal.days_of_use(store, ((row.id, _words(row)) for row in rows), today.toordinal())
+    used = journal.days_of_use(view, ((row.id, _words(row)) for row in rows), today.toordinal())
     for row in rows:
         kind, day = KINDS[row.kind], date.fromisoformat(row.day) if row.day else None
         importance = row.importance

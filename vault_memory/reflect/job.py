@@ -22,14 +22,14 @@ from vault_memory.reflect.opinion_page import Move
 from vault_memory.reflect.page_drafts import ReflectRequest
 from vault_memory.reflect.run_log import REFLECT, ReflectEnd, RunLog, without_quotes
 from vault_memory.reflect.run_plan import RunPlanner
-from vault_memory.search import request
+from vault_memory.search import recall_options
 from vault_memory.startup import REFLECTED
 from vault_memory.store import journal, note_queries
 from vault_memory.store.view import ALL, Store
 from vault_memory.text.vault_layout import STANDARD, Layout
 from vault_memory.vault import locations
-from vault_memory.vault.run_preimages import SavedRun
 from vault_memory.vault.undo_history import UndoHistory, UndoReport
+from vault_memory.vault.undo_record import UndoRecord
 from vault_memory.vault.vault import Vault
 from vault_memory.write.rewrite import Rewriter
 
@@ -236,7 +236,7 @@ def _write_index(index: IndexFile, write: Callable[[Store], None]) -> None:
 
 def undo(
     index: IndexFile, name: str = "", *, dry_run: bool = False, force: bool = False,
-    unforgetting: Callable[[SavedRun, Collection[str]], AbstractContextManager[object]] = lambda *_: nullcontext(),
+    unforgetting: Callable[[UndoRecord, Collection[str]], AbstractContextManager[object]] = lambda *_: nullcontext(),
 ) -> UndoReport:  # fmt: skip
     """Undo a run: by default the latest reflect or capture that changed something. A dry run changes nothing.
 
@@ -299,6 +299,6 @@ def parse_request(
     unknown = sorted(set(only) - set(REFLECTED))
     if unknown:
         raise UsageError(f"`{unknown[0]}` is no kind of page.", f"Known are: {', '.join(REFLECTED)}.")
-    asked = ReflectRequest(request.moment(now), None, only, dry_run, force)
-    day = None if since is None else request.option_days(str(since), "since", asked.today).start
+    asked = ReflectRequest(recall_options.moment(now), None, only, dry_run, force)
+    day = None if since is None else recall_options.option_days(str(since), "since", asked.today).start
     return replace(asked, since=day)

@@ -93,21 +93,21 @@ class PageJobs:
     """
 
     def __init__(
-        self, store: View, config: Config, asked: ReflectRequest, feedback: Feedback, *,
+        self, view: View, config: Config, asked: ReflectRequest, feedback: Feedback, *,
         ask: Ask | None, removed: Collection[str], holds_block: Callable[[str], bool],
     ) -> None:  # fmt: skip
-        self.store, self.asked, self.feedback, self.entity_days = store, asked, feedback, config.reflect_entity_days
+        self.store, self.asked, self.feedback, self.entity_days = view, asked, feedback, config.reflect_entity_days
         self._has_model, self._ask = config.reflect_provider != "off", ask
-        self._removed, self._holds_block, self._layout = removed, holds_block, store.layout
-        public = store.public()
-        self._names, self._lexicon = Names(public), Lexicon(store)
+        self._removed, self._holds_block, self._layout = removed, holds_block, view.layout
+        public = view.public()
+        self._names, self._lexicon = Names(public), Lexicon(view)
         self._stems = lru_cache(1 << 17)(lambda text: tuple(self._lexicon.stems(text)))
-        self._paths = note_queries.note_paths(store)
+        self._paths = note_queries.note_paths(view)
         self._open_paths = note_queries.note_paths(public)
         """The notes that everybody may read: what a page names, links or omits depends only on these."""
         self.unmade: list[str] = []
         """Pages that are not recreated because the user removed them."""
-        self.fact_set = fact_set.read(store, self._names, asked.today)
+        self.fact_set = fact_set.read(view, self._names, asked.today)
         self.by_key = {fact.key: fact for fact in self.fact_set.facts}
         self._by_day: dict[date, list[Fact]] = defaultdict(list)
         self._about: dict[str, list[Fact]] = defaultdict(list)
@@ -309,7 +309,7 @@ class PageJobs:
         return OpinionInputs(
             names=self._called,
             stems=self._stems,
-            idle=self._lexicon.idle,
+            stop_stems=self._lexicon.stop_stems,
             by_hand=self.feedback.given,
             known=self._known_verdicts if self._has_model else {},  # without a model its old verdicts do not count
             ask=self._ask,
@@ -377,7 +377,7 @@ class PageJobs:
             cite=self._cite,
             link_entity=self._link_entity,
             exists=self.is_linked,
-            stems=lambda text: [stem for stem in self._stems(text) if stem not in self._lexicon.idle],
+            stems=lambda text: [stem for stem in self._stems(text) if stem not in self._lexicon.stop_stems],
             count=tokens.count,
             summaries=self._made,
             layout=self._layout,

@@ -42,11 +42,11 @@ class RunPlanner:
     """
 
     def __init__(
-        self, vault: Vault, store: View, config: Config, asked: ReflectRequest,
+        self, vault: Vault, view: View, config: Config, asked: ReflectRequest,
         paragraphs: ModelParagraphs | None = None, unread: str = "",
     ) -> None:  # fmt: skip
-        self._vault, self._store, self._asked, self._paragraphs = vault, store, asked, paragraphs
-        self.feedback = user_feedback.read(store, asked.today)
+        self._vault, self._store, self._asked, self._paragraphs = vault, view, asked, paragraphs
+        self.feedback = user_feedback.read(view, asked.today)
         self._written, self._layout = WrittenBlocks(vault.root), vault.layout
         self._drafts: dict[str, Draft] = {}
         self.edits: list[Edit] = []
@@ -62,14 +62,14 @@ class RunPlanner:
         self.proposed: core_proposals.ProposalCounts | None = None
         self.gone = frozenset[str]()
         """The pages that existed after the last run and have disappeared since, other than by being moved."""
-        self._known = {path: WrittenPage(*page) for path, *page in note_queries.written_pages(store)}
+        self._known = {path: WrittenPage(*page) for path, *page in note_queries.written_pages(view)}
         # The user can set confidences on the page of opinions and on those of entities.
         changed = (path for path, page in self._known.items() if page.is_there and not page.is_as_written)
         pages = [(path, entity_page.BLOCK) for path in sorted(changed) if path != self._layout.opinions]
         for path, name in [(self._layout.opinions, opinion_page.BLOCK), *pages]:
             user_feedback.read_given_confidences(self.feedback, path, *self._read_written(path, name))
         self.jobs = PageJobs(
-            store, config, asked, self.feedback,
+            view, config, asked, self.feedback,
             ask=paragraphs.ask if paragraphs else None, removed=self._find_removed(),
             holds_block=lambda path: self._block(path, entity_page.BLOCK) is not None,
         )  # fmt: skip

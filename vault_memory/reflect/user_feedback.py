@@ -79,20 +79,20 @@ class Feedback:
         return bool(facts) and facts <= self.forgotten
 
 
-def read(store: View, today: date) -> Feedback:
+def read(view: View, today: date) -> Feedback:
     """The answers recorded in the journals."""
-    found = Feedback(today, forgotten=frozenset(map(journal.digits, journal.forgotten(store))))
-    for page, name, *_ in journal.verdicts(store, "deleted"):
-        found.deleted[_page_now(page, store.layout)].add(name)
-    for about, name, *_ in journal.verdicts(store, "ticked"):
+    found = Feedback(today, forgotten=frozenset(map(journal.digits, journal.forgotten(view))))
+    for page, name, *_ in journal.verdicts(view, "deleted"):
+        found.deleted[_page_now(page, view.layout)].add(name)
+    for about, name, *_ in journal.verdicts(view, "ticked"):
         found.done.add(name)
         fact, _, line = about.partition(" ")
         if line:
             found.facts_behind[line].add(fact)
-    found.refused |= {name for _, name, *_ in journal.verdicts(store, "refused")} | found.hidden(store.layout.proposals)
-    for _, name, value, day in journal.verdicts(store, "given"):
+    found.refused |= {name for _, name, *_ in journal.verdicts(view, "refused")} | found.hidden(view.layout.proposals)
+    for _, name, value, day in journal.verdicts(view, "given"):
         found.given[name] = ConfidenceByHand(value, date.fromordinal(day))
-    pages = ((_page_now(page, store.layout), value) for page, _, value, _ in journal.verdicts(store, "removed"))
+    pages = ((_page_now(page, view.layout), value) for page, _, value, _ in journal.verdicts(view, "removed"))
     found.removed |= {page for page, value in pages if value}
     return found
 

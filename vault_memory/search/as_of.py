@@ -17,8 +17,8 @@ from vault_memory.search.fit_budget import JOINER
 from vault_memory.store import journal, note_queries
 from vault_memory.store.view import ALL, Candidate, NoteInfo, Store
 from vault_memory.vault.git_history import GitHistory, is_blob
-from vault_memory.vault.run_preimages import NoteChange, SavedRun
 from vault_memory.vault.undo_history import UndoHistory
+from vault_memory.vault.undo_record import NoteChange, UndoRecord
 from vault_memory.vault.vault import Vault
 
 DEADLINE_SECONDS = 3.0
@@ -63,7 +63,7 @@ class PastVault(Vault):
 
     def _read_history(self) -> None:
         """Take the pre-images our own writers saved before their first change since, for notes unknown to git."""
-        kept: dict[str, tuple[SavedRun, NoteChange]] = {}
+        kept: dict[str, tuple[UndoRecord, NoteChange]] = {}
         for run in UndoHistory(self.root).runs():  # newest first
             if run.started.astimezone().date() > self.day:
                 kept |= {change.path: (run, change) for change in reversed(run.changes())}

@@ -149,17 +149,17 @@ class Finder:
     """Runs the lanes over one view of an open index and caches what it learns about it."""
 
     def __init__(self, view: View, remote: "RemoteEmbedder | None" = None) -> None:
-        self.store, self._remote = view, remote
+        self.view, self._remote = view, remote
         self.search, self.lexicon = Search(view), Lexicon(view)
         self._state: State | None = None
         self._can_compare = False
 
     def refresh(self) -> None:
         """Drop what was cached if the index has changed, by this connection or another."""
-        state = self.store.state()
+        state = self.view.state()
         if state != self._state:
-            self._state, self.totals = state, self.store.totals()
-            self.names = Names(self.store)
+            self._state, self.totals = state, self.view.totals()
+            self.names = Names(self.view)
             self.lexicon.read_frequent()
 
     def find(self, query: Query) -> Candidates:
@@ -168,7 +168,7 @@ class Finder:
         with_words = mode != "semantic"
         query = self._compounded(query) if with_words else query
         query, temporal, beyond = self._in_time(query)
-        known = note_queries.known_slugs(self.store, query.entity_slugs)
+        known = note_queries.known_slugs(self.view, query.entity_slugs)
         entities = list(dict.fromkeys(map(self.names.canonical, known)))
         counts = {phrase: self.lexicon.count(phrase) for phrase in query.phrases}
         present = {phrase: held for phrase, held in counts.items() if held.passages}
@@ -286,8 +286,8 @@ class Finder:
         named = self.search.titles(query.telling, NAMESAKES, with_all=True) if query.words and query.telling else ()
         asked = {stem for phrase in query.telling for stem in self.lexicon.stems(phrase.strip('"*'))}
         for note in self.search.notes([note for note, _ in named]).values():
-            forms = [note.title, *(form for form, _ in note_queries.names_of_note(self.store, note.path))]
-            names = [{*self.lexicon.stems(form)} - self.lexicon.idle for form in forms]
+            forms = [note.title, *(form for form, _ in note_queries.names_of_note(self.view, note.path))]
+            names = [{*self.lexicon.stems(form)} - self.lexicon.stop_stems for form in forms]
             # A file name such as CRDT names the note even if its title spells the term out.
             words = min((len(name) for name in names if asked <= name), default=len(names[0]))
             share = min(len(query.telling) / max(words, 1), 1.0)
@@ -302,12 +302,12 @@ class Finder:
 
         What could not be used is appended to `degraded` with the reason.
         """
-        space = all_spaces(self.store).get(builtin().id)
+        space = all_spaces(self.view).get(builtin().id)
         if not space or not text.strip():
             return None, b""
         try:
             if not self._can_compare:
-                load_vector_functions(self.store)
+                load_vector_functions(self.view)
                 self._can_compare = True
         except IndexUnusableError as error:
             degraded.append(("semantic", f"sqlite-vec cannot be loaded ({error}); searched by words only"))
@@ -315,7 +315,7 @@ class Finder:
         if self._remote:
             from vault_memory.embedding.configured_embedder import configured_vector
 
-            if found := configured_vector(self.store, self._remote, text, degraded):
+            if found := configured_vector(self.view, self._remote, text, degraded):
                 return found
         (vector,) = builtin().embed([text])
         return (space, vector) if any(vector) else (None, b"")
@@ -406,12 +406,12 @@ class Finder:
         facts = [i for i, p in passages.items() if p.kind in FACTS]
         dated = [i for i, p in passages.items() if p.kind in ("note", "session") and days[p.note_id]]
         keys = ((i, journal.passage_key(passages[i].text)) for i in (*facts, *dated))
-        used = journal.days_of_use(self.store, keys, now)
+        used = journal.days_of_use(self.view, keys, now)
         traces: dict[int, Trace] = {}
         for i in (*dated, *facts):
             day = days[passages[i].note_id]
             traces[i] = Trace(day.toordinal() if day else None, used.get(i, ()))
-        known = note_queries.told_facts(self.store, facts, today)
+        known = note_queries.told_facts(self.view, facts, today)
         for i in facts:
             confidence, (importance, decided, told_days) = passages[i].confidence, known.get(i, (None, False, 1))
             if importance is None:

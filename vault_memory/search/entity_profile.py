@@ -82,16 +82,16 @@ class EntityProfile:
     """Other notes with its name: a mention or link by name alone is ambiguous."""
 
 
-def listing(store: View, with_links: bool = True, names: Names | None = None) -> list[EntityRow]:
+def listing(view: View, with_links: bool = True, names: Names | None = None) -> list[EntityRow]:
     """List every entity with a page, a mention or, if `with_links`, a link to it; most mentioned first."""
-    names = names or Names(store)
+    names = names or Names(view)
     found: dict[str, list[tuple[int, str | None, str | None]]] = defaultdict(list)
-    for key, count, first, last in note_queries.mentions(store):
+    for key, count, first, last in note_queries.mentions(view):
         found[names.canonical(key)].append((count, first, last))
     linked: dict[str, list[tuple[int, str | None, str | None]]] = defaultdict(list)
     spelled: dict[str, str] = {}
-    attachments = note_queries.attachment_names(store)
-    for target, count, first, last in note_queries.link_targets(store) if with_links else ():
+    attachments = note_queries.attachment_names(view)
+    for target, count, first, last in note_queries.link_targets(view) if with_links else ():
         name = link_name(target)
         canonical = names.canonical(name)
         if not is_day(slug(name)) and (canonical in found or name.casefold() not in attachments or names.note(name)):
@@ -116,23 +116,23 @@ def listing(store: View, with_links: bool = True, names: Names | None = None) ->
     return sorted(rows, key=lambda row: (-row.mentions, -row.links, row.name))
 
 
-def profile(store: View, name: str) -> EntityProfile | None:
+def profile(view: View, name: str) -> EntityProfile | None:
     """Return what is known about an entity under any of its names, or None if nothing is."""
-    names = Names(store)
+    names = Names(view)
     known = names.canonical(name)
-    row = next((row for row in listing(store, names=names) if names.canonical(row.name) == known), None)
+    row = next((row for row in listing(view, names=names) if names.canonical(row.name) == known), None)
     if row is None and (path := names.page(known)):
         forms = tuple(form for form in names.forms(known) if form not in (link_name(path), known))
         row = EntityRow(link_name(path), path, forms, 0, None, None)
     if row is None:
         return None
     slugs = names.slugs(name)
-    targets = [t for t, *_ in note_queries.link_targets(store) if names.canonical(link_name(t)) == known]
+    targets = [t for t, *_ in note_queries.link_targets(view) if names.canonical(link_name(t)) == known]
     together: dict[str, int] = defaultdict(int)
-    for other, count in note_queries.mentioned_with(store, slugs):
+    for other, count in note_queries.mentioned_with(view, slugs):
         if names.canonical(other) != known:
             together[names.canonical(other)] += count
-    facts = list(map(_fact_line, note_queries.facts_about(store, slugs)))
+    facts = list(map(_fact_line, note_queries.facts_about(view, slugs)))
     best = sorted(together.items(), key=lambda pair: (-pair[1], pair[0]))
     return EntityProfile(
         row=row,
@@ -140,7 +140,7 @@ def profile(store: View, name: str) -> EntityProfile | None:
         related=[(names.shown(other) or other, count) for other, count in best],
         linked_in=[
             LinkingLine(path, line, day, text)
-            for path, line, day, text in note_queries.lines_linking(store, targets)
+            for path, line, day, text in note_queries.lines_linking(view, targets)
             if path != row.page
         ],
         namesakes=[path for path in names.notes(known) if path != row.page],
@@ -148,17 +148,17 @@ def profile(store: View, name: str) -> EntityProfile | None:
 
 
 def kept_facts(
-    store: View, entity: str | None, kinds: Collection[str], since: date | None, by: str | None
+    view: View, entity: str | None, kinds: Collection[str], since: date | None, by: str | None
 ) -> list[KeptFact]:
     """Return the stored facts, newest first, optionally filtered by entity, kinds, first day and origin.
 
     `by` is `person`, `agent` for any agent, or an exact origin (`agent:moss`, `web`).
     """
-    names = Names(store)
+    names = Names(view)
     slugs = names.slugs(entity) if entity else ()
     found = (
         KeptFact(**vars(_fact_line(known)), scope=known.scope, entities=tuple(json.loads(known.names)))
-        for known in note_queries.facts_about(store, slugs)
+        for known in note_queries.facts_about(view, slugs)
     )
     kept = [
         fact
@@ -167,7 +167,7 @@ def kept_facts(
         and not (since and (not fact.date or fact.date < since.isoformat()))
         and (by is None or by in (fact.by, fact.by.partition(":")[0]))
     ]
-    return marked(store, names, kept, date.today())
+    return marked(view, names, kept, date.today())
 
 
 def _fact_line(known: note_queries.KnownFact) -> FactLine:
@@ -186,11 +186,11 @@ def notes_called(view: View, name: str) -> list[str]:
     return [path for path in paths if slug(link_name(path)) == key] or paths
 
 
-def marked(store: View, names: Names, facts: Sequence[F], today: date) -> list[F]:
+def marked(view: View, names: Names, facts: Sequence[F], today: date) -> list[F]:
     """Return the same facts in the same order, with the citation of each one's successor in `superseded_by`."""
     places = {(fact.path, fact.start_line) for fact in facts}
-    rows = note_queries.fact_lines(store, {path for path, _ in places})
+    rows = note_queries.fact_lines(view, {path for path, _ in places})
     ids = {(path, line): passage for path, line, passage in rows if (path, line) in places}
-    after = superseded(store, names, ids.values(), today, Filters())
+    after = superseded(view, names, ids.values(), today, Filters())
     newer = (after.get(ids[fact.path, fact.start_line]) for fact in facts)
     return [replace(fact, superseded_by=new.source) if new else fact for fact, new in zip(facts, newer, strict=True)]

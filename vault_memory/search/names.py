@@ -15,13 +15,13 @@ class Names:
     A note is named by its title, file name and aliases, as an entity's page is; the page takes precedence.
     """
 
-    def __init__(self, store: View) -> None:
-        self._store = store
+    def __init__(self, view: View) -> None:
+        self._store = view
         self._spelled: dict[str, str | None] = {}
         self._notes: dict[str, list[str]] = {}
         self._same: dict[str, list[tuple[str, str]]] = {}  # path of a note → the names that mean only it
         self._known_as: dict[str, str] = {}  # path of a note → the slug it is known by
-        rows = note_queries.page_names(store)
+        rows = note_queries.page_names(view)
         self.pages = {_own(path): path for path, *_ in reversed(rows)}
         """Slug → path of each entity's page; the first path if two pages share a name."""
         self._own: dict[str, str] = {}  # own slug → page slug

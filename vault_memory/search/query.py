@@ -119,7 +119,7 @@ class Query(NamedTuple):
         phrases = {phrase.casefold() for phrase in known}
         words = [word for word in self.words if word not in _OF_TIME and not terms.RUN.search(word)]
         unknown = [word for word in words if phrases.isdisjoint(map(str.casefold, phrases_of([word])))]
-        return tuple(without_idle(self.text, unknown))
+        return tuple(without_function_words(self.text, unknown))
 
 
 def understand(request: Request) -> Query:
@@ -131,12 +131,12 @@ def understand(request: Request) -> Query:
     spoken = [_POSSESSIVE.sub("", word) or word for word in written]
     # "What is a DID?" asks for a name, unless the whole question is in capitals.
     names_in_capitals = {word for word in spoken if len(word) > 1 and word.isupper() and not text.isupper()}
-    told = [word.casefold() for word in spoken if word in names_in_capitals or not _is_idle(word.casefold())]
+    told = [word.casefold() for word in spoken if word in names_in_capitals or not _is_stop_word(word.casefold())]
     idle = {word.strip(_EDGE) for word in window.text.casefold().split()} if window else set()
     latest, earliest = _wanted_ends(text)
     idle |= _ORDER_WORDS if latest or earliest else set()
-    content = [w for w in spoken if w in names_in_capitals or not (_is_idle(w.casefold()) or w.casefold() in idle)]
-    content = without_idle(text, content) if window else content  # "was war am 5. November 2026?"
+    content = [w for w in spoken if w in names_in_capitals or not (_is_stop_word(w.casefold()) or w.casefold() in idle)]
+    content = without_function_words(text, content) if window else content  # "was war am 5. November 2026?"
     of_time = content if window and all(w.casefold() in _PERIOD_WORDS for w in content) else []
     content = content if not of_time else []
     # A note that quotes the whole question ("what does Peter prefer?") asks it, but does not answer it.
@@ -174,13 +174,13 @@ def understand(request: Request) -> Query:
     )
 
 
-def without_idle(text: str, words: list[str]) -> list[str]:
+def without_function_words(text: str, words: list[str]) -> list[str]:
     """Drop the function words of a text's language from some of its words."""
     if not words:
         return words
-    from vault_memory.text.word_classes import idle_words  # lazy: in most questions every word is known
+    from vault_memory.text.word_classes import function_words  # lazy: in most questions every word is known
 
-    idle = idle_words(text)
+    idle = function_words(text)
     return [word for word in words if not (idle and idle.issuperset(re.findall(r"\w+", terms.folded(word))))]
 
 
@@ -215,7 +215,7 @@ def _wanted_ends(question: str) -> tuple[bool, bool]:
     )
 
 
-def _is_idle(word: str) -> bool:
+def _is_stop_word(word: str) -> bool:
     """Return whether a word carries no content: a stop word or a contraction of one (won't, who'd)."""
     head, mark, _ = word.replace("’", "'").partition("'")
     return word in STOP_WORDS or (bool(mark) and (head in STOP_WORDS or head == "won"))

@@ -186,7 +186,7 @@ class Scorer:
             for stem, count in counts.items()
             if 1 < count <= total // FEEDBACK_SPREAD
             and len(stem) > 2
-            and stem not in finder.lexicon.idle
+            and stem not in finder.lexicon.stop_stems
             and not stem.isdigit()
         }, cosine
 
@@ -499,7 +499,7 @@ def rank(found: Candidates, finder: Finder) -> Ranking:
     """Score a question's candidates by the requested preset, using the index they were found in."""
     request, passages = found.query.request, found.passages
     today = min(request.today, request.filters.as_of or request.today)
-    followed = superseded(finder.store, finder.names, passages, today, request.filters)
+    followed = superseded(finder.view, finder.names, passages, today, request.filters)
     # If the question asks about a time, the older fact was valid then.
     behind = {} if found.days else {o: n.id for o, n in followed.items() if not _is_wanted(found, finder, o, n)}
     ranking = Ranking(found, passages, successors=followed, behind=behind)

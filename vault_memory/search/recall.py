@@ -126,7 +126,7 @@ class Recall:
         is_met = bool(found.lexical or found.about or found.called or found.entities or query.window)
         # The vault's threshold is the same for every caller.
         is_relevant = not request.unasked or (
-            is_met and relevance.asks and relevance.figure >= relevance_gate.kept_least(self._store)
+            is_met and relevance.asks and relevance.score >= relevance_gate.load_threshold(self._store)
         )
         answer = Answer(
             request=query.request, results=results, mode=found.mode,
@@ -139,7 +139,7 @@ class Recall:
                 query.unknown(found.words) if found.mode != "semantic" else (),
             ),
             tokens=packed.tokens, rendered_tokens=packed.rendered_tokens, omitted={**omitted, **lost},
-            degraded=[*degraded, *unsure], is_guess=is_guess, generation=finder.store.generation,
+            degraded=[*degraded, *unsure], is_guess=is_guess, generation=finder.view.generation,
             notes=found.totals.notes, words=found.words, passages=found.totals.passages, vault=self._vault.root.name,
             is_relevant=is_relevant, missing=missing, missing_with=relevance.missing_with,
             unmentioned=relevance.unmentioned,
@@ -267,7 +267,7 @@ def _is_known(finder: Finder, name: str) -> bool:
     """Return whether an entity is mentioned, has a page or is linked to, by this name or an alias."""
     names = finder.names
     known = names.canonical(name)
-    linked = (entities.link_name(target) for target, *_ in note_queries.link_targets(finder.store))
+    linked = (entities.link_name(target) for target, *_ in note_queries.link_targets(finder.view))
     return names.shown(known) is not None or any(names.canonical(target) == known for target in linked)
 
 

@@ -103,8 +103,8 @@ TITLES = 200
 class Relevance(NamedTuple):
     """What the notes know about one question."""
 
-    figure: float = math.inf
-    """Compared with the vault's threshold (`kept_least`) for unsolicited answers."""
+    score: float = math.inf
+    """Compared with the vault's threshold (`load_threshold`) for unsolicited answers."""
     asks: bool = True
     """Whether it asks for a name alone ("Who is Peter?") or for something more; "Hi Peter" does neither."""
     missing: tuple[str, ...] = ()
@@ -141,7 +141,7 @@ def find_relevance(found: Candidates, finder: Finder, best: Sequence[int] = ()) 
     words = _words(found, finder)
     lacking = _find_lacking(found, words, best[:BEST_PASSAGES]) if best else Relevance()
     return lacking._replace(
-        figure=_figure(words),
+        score=_score(words),
         asks=bool(best) or _asks(found, [word for word in words if not word.is_name]),  # only hooks ask for this
         weak=_find_weak(found, finder, words),
     )
@@ -213,7 +213,7 @@ def _find_held(words: Sequence[_Word], texts: Sequence[str], passages: Collectio
     return held
 
 
-def _figure(words: Sequence[_Word]) -> float:
+def _score(words: Sequence[_Word]) -> float:
     """Combine how much of these words the notes know and how much a single passage contains."""
     held: dict[int, float] = {}
     for word in words:
@@ -279,7 +279,7 @@ def _find_weak(found: Candidates, finder: Finder, words: Sequence[_Word]) -> fro
     names = [word.word for word in words if word.is_name]
     bare = set[int]()
     if names and len(names) < len(words):
-        idle = finder.lexicon.idle.union(*map(finder.lexicon.stems, names))
+        idle = finder.lexicon.stop_stems.union(*map(finder.lexicon.stems, names))
         bare = {i for name in names for i in held[name] if idle.issuperset(found.stems[i])}
     least = NEAR_SHARE * max((cosine for i, cosine in found.cosine.items() if i not in bare), default=0.0)
     weak = {i for i in found.passages if found.cosine.get(i, 0.0) < least} - telling
@@ -292,7 +292,7 @@ def telling_weight(length: float) -> float:
     return min(max((length - SAYS_NOTHING) / (SAYS_ALL - SAYS_NOTHING), 0.0), 1.0)
 
 
-def find_least(finder: Finder) -> float:
+def compute_threshold(finder: Finder) -> float:
     """Compute the threshold for unsolicited answers over a finder's view from the figures of everyday prompts there.
 
     The language that reaches the highest figures, that of the notes, decides.
@@ -311,22 +311,22 @@ def find_least(finder: Finder) -> float:
         reached = []
         for query in queries:
             found = finder.find(query)
-            reached.append(_figure(_words(found, finder)) if _is_measurable(found) else math.inf)
+            reached.append(_score(_words(found, finder)) if _is_measurable(found) else math.inf)
         highest = max(highest, sorted(reached)[int(QUANTILE * len(reached))])
     return (highest + USUAL) / 2
 
 
-def keep_least(store: Store) -> None:
+def store_threshold(store: Store) -> None:
     """Compute the threshold of an index that has grown or shrunk much, over all scopes, and store it in the index."""
     finder = Finder(store.view(ALL))
     finder.refresh()
-    least = find_least(finder)
+    least = compute_threshold(finder)
     with store.writing():
         store.set_meta(META, f"{least:.4f}")
 
 
-def kept_least(store: Store) -> float:
-    """Return the threshold stored by `keep_least`, or the usual one if the index build was interrupted."""
+def load_threshold(store: Store) -> float:
+    """Return the threshold stored by `store_threshold`, or the usual one if the index build was interrupted."""
     return float(str(store.meta(META) or USUAL))
 
 

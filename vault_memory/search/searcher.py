@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 def prepare_for_questions(store: Store) -> None:
     """Precompute for an index that has just grown or shrunk much what questions would otherwise wait for."""
-    from vault_memory.search.relevance_gate import keep_least
+    from vault_memory.search.relevance_gate import store_threshold
 
-    keep_least(store)
+    store_threshold(store)
 
 
 class Searcher:

@@ -30,7 +30,7 @@ class Successor(NamedTuple):
 
 
 def superseded(
-    store: View, names: Names, ids: Iterable[int], today: date, filters: Filters, by_each_other: bool = False
+    view: View, names: Names, ids: Iterable[int], today: date, filters: Filters, by_each_other: bool = False
 ) -> dict[int, Successor]:
     """Return the successor of each of these passages superseded by something written by `today` or the filters' days.
 
@@ -38,11 +38,11 @@ def superseded(
     retires no fact.
     """
     given = set(ids)
-    asked = note_queries.claimed_slots(store, given)
+    asked = note_queries.claimed_slots(view, given)
     # Facts with a block id, under the slots others may cite them by: from any note, and from within their own.
     named: list[note_queries.ClaimRow] = [
         (key, "", slot, "", STATES, 1, day, since, path, *place)
-        for key, block_id, day, since, path, *place in note_queries.facts_with_block_ids(store, given)
+        for key, block_id, day, since, path, *place in note_queries.facts_with_block_ids(view, given)
         for slot in (f"^{entities.link_name(path)}#{block_id}".casefold(), f"^#{block_id}".casefold())
     ]
     if not asked and not named:
@@ -52,7 +52,7 @@ def superseded(
     pairs = {(slot, same) for subject, slot in asked for same in written[subject]}
     pairs |= {(ANY, subject) for _, subject in pairs} | {(row[2], "") for row in named}
     last = min(day for day in (today, filters.as_of, filters.until) if day)
-    rows = [*note_queries.claims_about(store, pairs, last), *named]
+    rows = [*note_queries.claims_about(view, pairs, last), *named]
     outside = {row[0] for row in rows if not provenance.is_trusted(row[10])}
     notes = {path: number for number, path in enumerate(sorted({str(row[8]) for row in rows}))}
     told: list[DatedClaim] = []

@@ -77,18 +77,18 @@ def count_vectors(view: View, space: Space) -> int:
     return int(view.one(f"SELECT count(*) FROM embedding WHERE embedder = ?{usable}", space.id))
 
 
-def count_placed(store: View, space: Space) -> tuple[int, int]:
+def count_placed(view: View, space: Space) -> tuple[int, int]:
     """Count the passages that have a vector in a space, and those whose text its embedder has no usable vector for."""
     if space.is_builtin:
-        return int(store.one("SELECT count(*) FROM passage WHERE embedding_id IS NOT NULL")), 0
+        return int(view.one("SELECT count(*) FROM passage WHERE embedding_id IS NOT NULL")), 0
     without = int(
-        store.one(
+        view.one(
             "SELECT count(*) FROM placed WHERE embedder = ?1 AND embedding_id IN"
             " (SELECT id FROM embedding WHERE embedder = ?1 AND vector = zeroblob(length(vector)))",
             space.id,
         )
     )
-    return int(store.one("SELECT count(*) FROM placed WHERE embedder = ?", space.id)) - without, without
+    return int(view.one("SELECT count(*) FROM placed WHERE embedder = ?", space.id)) - without, without
 
 
 def vector_version() -> str:

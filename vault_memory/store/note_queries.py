@@ -151,108 +151,108 @@ WHERE name.slug IN (SELECT value FROM json_each(?)) GROUP BY other.slug
 """
 
 
-def told_facts(store: View, ids: Iterable[int], today: date) -> dict[int, ToldFact]:
+def told_facts(view: View, ids: Iterable[int], today: date) -> dict[int, ToldFact]:
     """Return the ToldFact of each of these facts, counting the days up to `today`."""
-    rows = store.rows(_TOLD_FACTS, json.dumps(list(ids)), today.isoformat())
+    rows = view.rows(_TOLD_FACTS, json.dumps(list(ids)), today.isoformat())
     return {i: (importance, bool(decided), days) for i, importance, decided, days in rows}
 
 
-def used_by(store: View, keys: Iterable[tuple[int, int]], day: date) -> set[int]:
+def used_by(view: View, keys: Iterable[tuple[int, int]], day: date) -> set[int]:
     """Return the passages, given as (id, journal key), that answered a question by the end of a day."""
-    return {row[0] for row in store.rows(_USED_BY, json.dumps(list(keys)), day.toordinal())}
+    return {row[0] for row in view.rows(_USED_BY, json.dumps(list(keys)), day.toordinal())}
 
 
 # --- entities --------------------------------------------------------------------------------------------------------
 
 
-def page_names(store: View) -> list[tuple[str, str, str, int]]:
+def page_names(view: View) -> list[tuple[str, str, str, int]]:
     """Return (path, slug, name, whether it is the page's own name) for each name of an entity's page."""
-    return list(store.rows(_PAGE_NAMES, *_below(store.layout.entities)))
+    return list(view.rows(_PAGE_NAMES, *_below(view.layout.entities)))
 
 
-def notes_named(store: View, slug: str) -> list[tuple[str, int]]:
+def notes_named(view: View, slug: str) -> list[tuple[str, int]]:
     """Return (path, whether it is its own name) of notes with this title, file name or alias; own names first."""
-    return list(store.rows(_NOTES_NAMED, slug))
+    return list(view.rows(_NOTES_NAMED, slug))
 
 
-def notes_called(store: View, slugs: Iterable[str]) -> list[tuple[str, str, int]]:
+def notes_called(view: View, slugs: Iterable[str]) -> list[tuple[str, str, int]]:
     """Return (slug, path, id) of each note with one of these titles, file names or aliases."""
-    return list(store.rows(_NOTES_CALLED, json.dumps(list(slugs))))
+    return list(view.rows(_NOTES_CALLED, json.dumps(list(slugs))))
 
 
-def names_of_note(store: View, path: str) -> list[tuple[str, str]]:
+def names_of_note(view: View, path: str) -> list[tuple[str, str]]:
     """Return (name, slug) of each name of a note, its own first."""
-    return list(store.rows(_NAMES_OF_NOTE, path))
+    return list(view.rows(_NAMES_OF_NOTE, path))
 
 
-def link_targets(store: View) -> list[tuple[str, int, str | None, str | None]]:
+def link_targets(view: View) -> list[tuple[str, int, str | None, str | None]]:
     """Return (target as written, links to it, first day, last day); links on the proposals page do not count."""
-    return list(store.rows(_LINKED, store.layout.proposals))
+    return list(view.rows(_LINKED, view.layout.proposals))
 
 
-def lines_linking(store: View, targets: Iterable[str]) -> Iterator[tuple[str, int, str | None, str]]:
+def lines_linking(view: View, targets: Iterable[str]) -> Iterator[tuple[str, int, str | None, str]]:
     """Yield (path, line, day, text) of lines that link to any of these targets and are not facts, newest first."""
-    for path, line, day, text, at, part in store.rows(_LINKING, json.dumps(list(targets)), store.layout.proposals):
+    for path, line, day, text, at, part in view.rows(_LINKING, json.dumps(list(targets)), view.layout.proposals):
         yield path, line, day, text if part is not None else text.split("\n")[at]
 
 
-def is_mentioned(store: View, slug: str) -> bool:
+def is_mentioned(view: View, slug: str) -> bool:
     """Return whether a fact mentions an entity by this name."""
-    return store.one(_IS_MENTIONED, slug) is not None
+    return view.one(_IS_MENTIONED, slug) is not None
 
 
-def spelling(store: View, slug: str) -> str | None:
+def spelling(view: View, slug: str) -> str | None:
     """Return an entity's most frequent spelling in mentions."""
-    found = store.one(_SPELLING, slug)
+    found = view.one(_SPELLING, slug)
     return str(found) if found is not None else None
 
 
-def spellings(store: View) -> dict[str, str]:
+def spellings(view: View) -> dict[str, str]:
     """Return every slug that is mentioned or names a note, with a spelling."""
-    return dict(store.rows(_SPELLINGS))
+    return dict(view.rows(_SPELLINGS))
 
 
-def known_slugs(store: View, slugs: Iterable[str]) -> list[str]:
+def known_slugs(view: View, slugs: Iterable[str]) -> list[str]:
     """Return those of these slugs that name an entity's page, are an alias or are mentioned, in the same order."""
-    return [row[0] for row in store.rows(_KNOWN_SLUGS, json.dumps(list(slugs)), *_below(store.layout.entities))]
+    return [row[0] for row in view.rows(_KNOWN_SLUGS, json.dumps(list(slugs)), *_below(view.layout.entities))]
 
 
-def mentions(store: View) -> Iterator[tuple[str, int, str | None, str | None]]:
+def mentions(view: View) -> Iterator[tuple[str, int, str | None, str | None]]:
     """Yield (slug, facts that mention it, first day, last day) of each entity that facts mention."""
-    return store.rows(_MENTIONS)
+    return view.rows(_MENTIONS)
 
 
-def facts_about(store: View, slugs: Collection[str] = (), kind: int | None = None, limit: int = -1) -> list[KnownFact]:
+def facts_about(view: View, slugs: Collection[str] = (), kind: int | None = None, limit: int = -1) -> list[KnownFact]:
     """Return the facts, of one kind or of all, that mention any of these entities (all if none given), newest first."""
-    return [KnownFact(*row) for row in store.rows(_FACTS_ABOUT, kind, json.dumps(list(slugs)), limit)]
+    return [KnownFact(*row) for row in view.rows(_FACTS_ABOUT, kind, json.dumps(list(slugs)), limit)]
 
 
-def mentioned_with(store: View, slugs: Iterable[str]) -> Iterator[tuple[str, int]]:
+def mentioned_with(view: View, slugs: Iterable[str]) -> Iterator[tuple[str, int]]:
     """Yield (slug, count) of the entities that facts mention together with any of these."""
-    return store.rows(_MENTIONED_WITH, json.dumps(list(slugs)))
+    return view.rows(_MENTIONED_WITH, json.dumps(list(slugs)))
 
 
 # --- claims ----------------------------------------------------------------------------------------------------------
 
 
-def claimed_slots(store: View, ids: Iterable[int]) -> list[tuple[str, str]]:
+def claimed_slots(view: View, ids: Iterable[int]) -> list[tuple[str, str]]:
     """Return (subject, slot) of everything these facts claim as a whole."""
-    return list(store.rows(_SLOTS, json.dumps(list(ids))))
+    return list(view.rows(_SLOTS, json.dumps(list(ids))))
 
 
-def claims_about(store: View, pairs: Iterable[tuple[str, str]], last: date) -> list[ClaimRow]:
+def claims_about(view: View, pairs: Iterable[tuple[str, str]], last: date) -> list[ClaimRow]:
     """Return the claims with these (slot, subject) pairs in notes dated by `last`, or undated."""
-    return list(store.rows(_CLAIMS, json.dumps(sorted(pairs)), last.isoformat()))
+    return list(view.rows(_CLAIMS, json.dumps(sorted(pairs)), last.isoformat()))
 
 
-def facts_with_block_ids(store: View, ids: Iterable[int]) -> Iterator[tuple[Any, ...]]:
+def facts_with_block_ids(view: View, ids: Iterable[int]) -> Iterator[tuple[Any, ...]]:
     """Yield (passage, block id, and from the day on as in ClaimRow) of those of these facts that have a block id."""
-    return store.rows(_NAMED_FACTS, json.dumps(list(ids)))
+    return view.rows(_NAMED_FACTS, json.dumps(list(ids)))
 
 
-def fact_lines(store: View, paths: Iterable[str]) -> Iterator[tuple[str, int, int]]:
+def fact_lines(view: View, paths: Iterable[str]) -> Iterator[tuple[str, int, int]]:
     """Yield (path, line, passage) of each fact in these notes."""
-    return store.rows(_FACTS_OF_NOTES, json.dumps(sorted(paths)))
+    return view.rows(_FACTS_OF_NOTES, json.dumps(sorted(paths)))
 
 
 _TEXT_AT = (
@@ -261,18 +261,18 @@ _TEXT_AT = (
 )
 
 
-def text_at(store: View, path: str, line: int) -> str | None:
+def text_at(view: View, path: str, line: int) -> str | None:
     """Return the indexed passage at a note's line; None if there is none."""
-    found = store.one(_TEXT_AT, path, line)
+    found = view.one(_TEXT_AT, path, line)
     return str(found) if found is not None else None
 
 
 # --- what is known already -------------------------------------------------------------------------------------------
 
 
-def same_words(store: View, wording: int) -> list[KnownFact]:
+def same_words(view: View, wording: int) -> list[KnownFact]:
     """Return the facts with this hash of their wording."""
-    return [KnownFact(*row) for row in store.rows(_SAME_WORDS, wording)]
+    return [KnownFact(*row) for row in view.rows(_SAME_WORDS, wording)]
 
 
 _PATHS = f"SELECT path FROM note WHERE {IS_NOTE} AND path > ?1 AND (?2 IS NULL OR path < ?2) ORDER BY path"

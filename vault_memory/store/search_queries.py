@@ -398,9 +398,9 @@ class TermCounts(NamedTuple):
 class Lexicon:
     """The terms of one open index: stems, counts, compounds."""
 
-    def __init__(self, store: View) -> None:
-        self._store = store
-        self._tokenize = store.connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
+    def __init__(self, view: View) -> None:
+        self._store = view
+        self._tokenize = view.connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
         self._irregular = frozenset(self.stems(" ".join(terms.BASES)))
         # Keyed by text, not id: ids are reused after a note has changed, whereas a text's stems never change.
         self.of_passage = lru_cache(maxsize=REMEMBERED_TEXTS)(self._of_passage)
@@ -425,7 +425,7 @@ class Lexicon:
         return tuple(map(intern, stems))
 
     @cached_property
-    def idle(self) -> frozenset[str]:
+    def stop_stems(self) -> frozenset[str]:
         """The stems of stop words."""
         return frozenset(self.stems(terms.index_text(" ".join(STOP_WORDS))))
 

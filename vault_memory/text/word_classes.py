@@ -4,7 +4,8 @@ A lasting statement looks alike in any language: it has a subject, speaks of all
 reason, answers or corrects. Recognising this takes no knowledge of the topic, so the tables contain only words that a
 grammar can list exhaustively. **To add a language**, add an entry to LANGUAGES: fill each field with the words that a
 grammar lists under that heading (`past` and `unreal` are patterns of whole words; leave a field empty if the language
-has none), and add its words for remembering to WORDS (requests.py), which are read whichever languages are enabled.
+has none), and add its words for remembering to WORDS (remember_requests.py), which are read whichever languages
+are enabled.
 """
 
 import re
@@ -309,7 +310,7 @@ def _closed(language: str, names: Sequence[str] = _CLOSED) -> frozenset[str]:
     return frozenset(_RUN.findall(folded(" ".join(getattr(LANGUAGES[language], name) for name in names))))
 
 
-def idle_words(text: str) -> frozenset[str]:
+def function_words(text: str) -> frozenset[str]:
     """The folded function words of a text's dominant language; empty for English, where they are stop words."""
     words = _RUN.findall(folded(text.lower()))
     asking = ("interrogatives",)

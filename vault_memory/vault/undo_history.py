@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
 from vault_memory.vault import locations
-from vault_memory.vault.run_preimages import FOLDER, NoteChange, SavedRun, hash_or_none
+from vault_memory.vault.undo_record import FOLDER, NoteChange, UndoRecord, hash_or_none
 from vault_memory.vault.vault import Vault
 
 KEPT_RUNS, KEPT_DAYS = 20, 90
@@ -44,22 +44,22 @@ class UndoHistory:
     def __init__(self, root: Path) -> None:
         self._root = root
 
-    def begin(self, kind: str) -> SavedRun:
+    def begin(self, kind: str) -> UndoRecord:
         """A new run of that kind (`reflect`, `forget` …, in lower case); prunes old runs first."""
         self.prune()
-        return SavedRun.begin(self._root, kind)
+        return UndoRecord.begin(self._root, kind)
 
-    def runs(self, kind: str = "") -> list[SavedRun]:
+    def runs(self, kind: str = "") -> list[UndoRecord]:
         """The runs of all devices, newest first; with `kind`, only those of that kind."""
         if locations.derived(self._root, FOLDER) is None:
             return []
         names: list[str] = []
         with contextlib.suppress(OSError), os.scandir(self._root / locations.MEMORY_FOLDER / FOLDER) as entries:
             names = [e.name for e in entries if _NAME.fullmatch(e.name) and e.is_dir(follow_symlinks=False)]
-        found = [SavedRun(self._root, name) for name in sorted(names, reverse=True)]
+        found = [UndoRecord(self._root, name) for name in sorted(names, reverse=True)]
         return [run for run in found if kind in ("", run.kind)]
 
-    def named(self, name: str) -> SavedRun:
+    def named(self, name: str) -> UndoRecord:
         """The run of that name; raises UsageError when there is none."""
         found = [run for run in self.runs() if run.name == name]
         if not found:
@@ -73,7 +73,7 @@ class UndoHistory:
             if run.started < oldest:
                 run.drop()
 
-    def undo(self, run: SavedRun, vault: Vault, *, force: bool = False) -> UndoReport:
+    def undo(self, run: UndoRecord, vault: Vault, *, force: bool = False) -> UndoReport:
         """Restore the notes that run changed, byte for byte, and delete those it created.
 
         A note that was never written, or is already as it was before, is left alone, so that a second undo continues
@@ -104,7 +104,7 @@ class UndoHistory:
             run.note({"undone": datetime.now(UTC).isoformat(timespec="seconds")}, "run.jsonl")
         return found
 
-    def undoing(self, run: SavedRun, vault: Vault, *, force: bool = False) -> UndoReport:
+    def undoing(self, run: UndoRecord, vault: Vault, *, force: bool = False) -> UndoReport:
         """What `undo` would do; writes nothing. With `force`, notes changed since the run are left as they are.
 
         Without it, raises ConflictError if a note is neither as the run found it nor as the run left it. Raises

@@ -247,14 +247,14 @@ class Vault:
 
     def _clear(self, path: str, part: Path, ours: tuple[bytes | None, ...]) -> None:
         """Delete a temporary file; another program's save in it goes to the history, else stays under another name."""
-        from vault_memory.vault.run_preimages import SavedRun  # lazy: reading needs no history
+        from vault_memory.vault.undo_record import UndoRecord  # lazy: reading needs no history
 
         with contextlib.suppress(FileNotFoundError):
             try:
                 saved = read_regular(part, MAX_NOTE_BYTES)
                 if not any(each is not None and each.startswith(saved) for each in ours):
                     why = "saved by another program while this one wrote"
-                    SavedRun.begin(self.root, "save").keep(path, saved, ours[0] or b"", why)
+                    UndoRecord.begin(self.root, "save").keep(path, saved, ours[0] or b"", why)
             except FileNotFoundError:
                 raise
             except (OSError, VaultMemoryError):

@@ -21,8 +21,8 @@ from vault_memory.search.get import OpenScopes
 from vault_memory.store import journal, note_queries, schema
 from vault_memory.store.view import ALL, Store, View
 from vault_memory.vault import locations
-from vault_memory.vault.run_preimages import SavedRun
 from vault_memory.vault.undo_history import UndoHistory
+from vault_memory.vault.undo_record import UndoRecord
 from vault_memory.vault.vault import content_hash
 from vault_memory.write import edit, forget, new_note, retain
 from vault_memory.write.comparison import CREATE, MERGE, SAME, SKIP, Comparison
@@ -115,7 +115,7 @@ class NoteWriter:
             return edit.EditResult(wanted.path, difference, run.name, self._findable(wanted.path))
 
     @contextmanager
-    def _run(self, kind: str) -> Iterator[SavedRun]:
+    def _run(self, kind: str) -> Iterator[UndoRecord]:
         """Hold the writer lock and yield a run for pre-images; it is dropped if the write fails."""
         run = UndoHistory(self.vault.root).begin(kind)
         with self._alone():
@@ -194,7 +194,7 @@ class NoteWriter:
         )
         return any(known.key == planned.key and known.path != planned.path for known in found)
 
-    def unforgetting(self, run: SavedRun, paths: Collection[str]) -> AbstractContextManager[object]:
+    def unforgetting(self, run: UndoRecord, paths: Collection[str]) -> AbstractContextManager[object]:
         """Clear the tombstones of what a run forgot while an undo restores it in these notes.
 
         They are set again if the undo fails. Raises RefusedError or VaultError if the journal cannot be written.
@@ -207,7 +207,7 @@ class NoteWriter:
             held.enter_context(self._noting(keys[path]))
         return held
 
-    def _forgotten_keys(self, run: SavedRun) -> Iterator[tuple[str, int]]:
+    def _forgotten_keys(self, run: UndoRecord) -> Iterator[tuple[str, int]]:
         """Yield the notes of a run and the keys of what it removed, from its recorded reasons, if still forgotten."""
         for change in run.changes():
             if cited := _CITED.fullmatch(change.why):

@@ -269,7 +269,7 @@ def parse_day(given: str | date | None) -> date:
 _RESEMBLANCE = {SAME: "the same", SUPERSEDE: "otherwise", MERGE: "nearly the same", SKIP: "nearly the same"}
 
 
-def compare(store: View, bullet: Bullet, today: date) -> Comparison:
+def compare(view: View, bullet: Bullet, today: date) -> Comparison:
     """Compare a fact with the known facts that are about all its entities and still valid.
 
     Forgotten and superseded facts are not valid, and facts from outside only if the new one is from outside too. An
@@ -278,17 +278,17 @@ def compare(store: View, bullet: Bullet, today: date) -> Comparison:
     (wanted,) = facts.facts(bullet.note(), None)
     found = [
         known
-        for known in note_queries.same_words(store, wording_hash(wanted.narrative))
+        for known in note_queries.same_words(view, wording_hash(wanted.narrative))
         if wanted.kind != "B" or (known.day == today.isoformat() and KINDS[known.kind] == "experience")
     ]
-    if same := _still_true(store, wanted, found, today):
+    if same := _still_true(view, wanted, found, today):
         return Comparison(SAME, known_statement(same[0]))
     if wanted.kind == "B":
         return Comparison(CREATE)
-    names = [slug for name in wanted.entities for slug in Names(store).slugs(name)]
-    known = {one.source: one for one in newest_facts(store, names, MAX_COMPARED) if KINDS[one.kind] != "experience"}
+    names = [slug for name in wanted.entities for slug in Names(view).slugs(name)]
+    known = {one.source: one for one in newest_facts(view, names, MAX_COMPARED) if KINDS[one.kind] != "experience"}
     near = Comparer(map(known_statement, known.values()), builtin()).nearest(wanted.narrative)
-    true = _still_true(store, wanted, [known[one.source] for one in near], today)
+    true = _still_true(view, wanted, [known[one.source] for one in near], today)
     about = frozenset(map(entities.slug, wanted.entities))  # spelled as in the new fact: the known may use aliases
     beside = (known_statement(one)._replace(slugs=about) for one in true)
     return Comparer(beside, builtin()).compare(wanted.narrative, wanted.kind, wanted.entities)
@@ -299,18 +299,18 @@ def resemblance(compared: Comparison) -> str:
     return f"{compared.known.source} says {_RESEMBLANCE[compared.decision]}" if compared.known else ""
 
 
-def _still_true(store: View, wanted: facts.RetainFact, known: Iterable[KnownFact], today: date) -> list[KnownFact]:
+def _still_true(view: View, wanted: facts.RetainFact, known: Iterable[KnownFact], today: date) -> list[KnownFact]:
     """The facts, in order, that are still valid and about all entities of the wanted one."""
     trusted = provenance.is_trusted(wanted.by or provenance.PERSON)
     known = [
         each
         for each in known
         if (provenance.is_trusted(each.by) or not trusted)
-        and not ((last := journal.last_word(store, each.key)) and last.stands)
+        and not ((last := journal.last_word(view, each.key)) and last.stands)
     ]
     if not known:
         return []
-    names = Names(store)
+    names = Names(view)
     about = set(map(names.canonical, wanted.entities))
-    after = superseded(store, names, [each.id for each in known], today, Filters())
+    after = superseded(view, names, [each.id for each in known], today, Filters())
     return [e for e in known if e.id not in after and about <= set(map(names.canonical, e.slugs))]

@@ -34,7 +34,7 @@ class NoteChange(NamedTuple):
     why: str = ""
 
 
-class SavedRun:
+class UndoRecord:
     """One run's pre-images. The folder is created with the first one: a run that changes nothing leaves nothing."""
 
     def __init__(self, root: Path, name: str) -> None:
@@ -43,7 +43,7 @@ class SavedRun:
         self.started = datetime.strptime(stamp, _STAMP).replace(tzinfo=UTC)
 
     @classmethod
-    def begin(cls, root: Path, kind: str) -> "SavedRun":
+    def begin(cls, root: Path, kind: str) -> "UndoRecord":
         """A new run of that kind (`reflect`, `forget` …, in lower case)."""
         return cls(root, f"{datetime.now(UTC).strftime(_STAMP)}-{locations.device_id()}-{kind}")
 
