@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.text.daily_notes import format_day, name_day, note_path
+from vault_memory.text.daily_notes import DATE_NAMES, format_day, name_day, note_path
 
 DAY = datetime(2025, 11, 7, 9, 5, 3)  # a Friday of week 45
 
@@ -52,9 +52,32 @@ FORMATS = [
 ]
 
 
-@given(st.dates(), st.sampled_from(FORMATS), st.sampled_from(["", "memory", "a/2024-01-01"]))
-def test_a_written_name_is_read_back(day: date, moment_format: str, folder: str) -> None:
-    assert name_day(note_path(day, folder, moment_format).removesuffix(".md"), moment_format) == day
+@given(
+    st.dates(),
+    st.sampled_from(FORMATS),
+    st.sampled_from(["", "memory", "a/2024-01-01"]),
+    st.sampled_from([*DATE_NAMES]),
+)
+def test_a_written_name_is_read_back(day: date, moment_format: str, folder: str, language: str) -> None:
+    assert name_day(note_path(day, folder, moment_format, language).removesuffix(".md"), moment_format) == day
+
+
+@pytest.mark.parametrize(
+    ("name", "moment_format", "day"),
+    [
+        ("mercredi 16 septembre 2026", "dddd D MMMM YYYY", date(2026, 9, 16)),
+        ("1er août 2026", "Do MMMM YYYY", date(2026, 8, 1)),
+        ("3. Oktober 2026", "D. MMMM YYYY", date(2026, 10, 3)),
+        ("5. M\u0061\u0308rz 2026", "D. MMMM YYYY", date(2026, 3, 5)),  # as macOS spells it
+        ("9 de noviembre de 2026", "D [de] MMMM [de] YYYY", date(2026, 11, 9)),
+        ("2026 dez. 08", "YYYY MMM DD", date(2026, 12, 8)),
+        ("8 juil. 2026", "D MMM YYYY", date(2026, 7, 8)),
+        ("8 jui 2026", "D MMM YYYY", None),  # juin or juillet
+        ("8 Foo 2026", "D MMM YYYY", None),
+    ],
+)
+def test_names_of_months_are_read_in_five_languages(name: str, moment_format: str, day: date | None) -> None:
+    assert name_day(name, moment_format) == day
 
 
 @given(st.text(max_size=30), st.text(st.sampled_from("YMDdWwQEgGHhmsAao[]/-. x("), max_size=16))

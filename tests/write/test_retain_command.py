@@ -1,6 +1,7 @@
 """`memory retain`: one bullet more in a day's note, every other byte as it was, and found at once."""
 
 import codecs
+import json
 import os
 import re
 import threading
@@ -221,6 +222,26 @@ def test_a_secret_is_stored_with_a_warning(tmp_path: Path) -> None:
     assert call("--vault", str(tmp_path), "--json", *asked).out.count("\n") == 1
     safe = "retain", "The password is in the safe", "--date", "2025-11-27"
     assert said not in call("--vault", str(tmp_path), *safe).err
+
+
+@pytest.mark.parametrize(
+    ("moment_format", "before", "name"),
+    [
+        ("dddd D MMMM YYYY", "mardi 25 novembre 2025", "jeudi 27 novembre 2025"),
+        ("D. MMMM YYYY", "3. Oktober 2025", "27. November 2025"),
+        ("YYYY-MM-DD dddd", "2025-11-28 viernes", "2025-11-27 jueves"),
+        ("D MMMM YYYY", "none yet", "27 November 2025"),
+    ],
+)
+def test_a_daily_note_is_named_in_the_language_of_those_around_it(
+    tmp_path: Path, moment_format: str, before: str, name: str
+) -> None:
+    settings = json.dumps({"folder": "Journal", "format": moment_format, "template": "Day"})
+    notes = {".obsidian/daily-notes.json": settings, "Day.md": "# {{date}}\n", f"Journal/{before}.md": "Before.\n"}
+    mine = memory(fill(tmp_path / "vault", notes))
+    done = write(mine)
+    assert done.path == f"Journal/{name}.md"
+    assert (mine.vault.root / done.path).read_text().startswith(f"# {name}\n")
 
 
 def test_a_daily_folder_that_is_not_indexed_still_takes_facts(tmp_path: Path) -> None:

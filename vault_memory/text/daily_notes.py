@@ -1,21 +1,69 @@
 """Converts between days and daily-note names in a moment.js format; touches no files.
 
-Each format is compiled to a pattern once and cached. Week, quarter and time tokens must match but are ignored;
-month names are read in English only, weekday names in any language.
+Each format is compiled to a pattern once and cached. Week, quarter and time tokens must match but are ignored.
+Obsidian writes the names of months and weekdays in its own language: they are read and written in five.
 """
 
 import re
+import unicodedata
+from collections.abc import Sequence
 from datetime import date, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import NamedTuple
 
-from vault_memory.text.calendar_days import MONTH_NAMES, MONTHS, WEEKDAY_NAMES, day_of
+from vault_memory.text.calendar_days import MONTH_NAMES, WEEKDAY_NAMES, day_of
+from vault_memory.text.terms import folded
+
+
+class DateNames(NamedTuple):
+    """The names of months and weekdays in one language, as moment.js has them, in full and short."""
+
+    months: Sequence[str]
+    short_months: Sequence[str]
+    weekdays: Sequence[str]
+    short_weekdays: Sequence[str]
+
+
+def _names_of(months: str, short_months: str, weekdays: str, short_weekdays: str) -> DateNames:
+    return DateNames(months.split(), short_months.split(), weekdays.split(), short_weekdays.split())
+
+
+DATE_NAMES = {
+    "en": DateNames(MONTH_NAMES, [m[:3] for m in MONTH_NAMES], WEEKDAY_NAMES, [d[:3] for d in WEEKDAY_NAMES]),
+    "de": _names_of(
+        "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
+        "Jan. Feb. März Apr. Mai Juni Juli Aug. Sep. Okt. Nov. Dez.",
+        "Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag", "Mo. Di. Mi. Do. Fr. Sa. So.",
+    ),
+    "fr": _names_of(
+        "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+        "janv. févr. mars avr. mai juin juil. août sept. oct. nov. déc.",
+        "lundi mardi mercredi jeudi vendredi samedi dimanche", "lun. mar. mer. jeu. ven. sam. dim.",
+    ),
+    "es": _names_of(
+        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+        "ene. feb. mar. abr. may. jun. jul. ago. sep. oct. nov. dic.",
+        "lunes martes miércoles jueves viernes sábado domingo", "lun. mar. mié. jue. vie. sáb. dom.",
+    ),
+    "pt": _names_of(
+        "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+        "jan. fev. mar. abr. mai. jun. jul. ago. set. out. nov. dez.",
+        "segunda-feira terça-feira quarta-feira quinta-feira sexta-feira sábado domingo",
+        "seg. ter. qua. qui. sex. sáb. dom.",
+    ),
+}  # fmt: skip
+"""By language; Obsidian does not store which one it uses."""
+
+_ORDINALS = {"de": ".", "fr": "", "es": "º", "pt": "º"}
+LEAST_NAME = 3
+"""The fewest letters of an abbreviated month: "jun", "juil."."""
 
 _MOMENT = (
     r"\[([^\]]*)\]|(YYYY|gggg|GGGG|MMMM|DDDD|dddd|MMM|DDD|ddd|YY|gg|GG|MM|Mo|DD|Do|dd|ww|wo|WW|Wo|HH|hh"
     r"|mm|ss|M|D|d|e|E|w|W|Q|H|h|m|s|A|a)|(.)"
 )
-_NAME = r"[^\W\d_]+\.?"
-_ORDINAL = "[0-9]{1,2}(?:st|nd|rd|th)"
+_NAME = r"[^\W\d_]+(?:-feira)?\.?"
+_ORDINAL = r"[0-9]{1,2}(?:st|nd|rd|th|er|º|\.)?"
 # Token -> (what it means, its pattern).
 _SAYS = {
     "YYYY": ("year", "[0-9]{4}"),
@@ -38,18 +86,29 @@ def name_day(stem: str, moment_format: str = "YYYY-MM-DD") -> date | None:
     is that day under any format. None for other names, and for days that do not exist.
     """
     days: list[tuple[int, int, int]] = []
-    parts = stem.split("/")
+    parts = unicodedata.normalize("NFC", stem).split("/")
     components, regex, says = _names(moment_format) or (0, None, ())
     if regex and (match := regex.match("/".join(parts[-components:]))):
         said = dict(zip(says, match.groups(), strict=True))
-        number = {what: int(text.rstrip("stndrh")) for what, text in said.items() if what != "month name"}
+        number = {what: int(text.rstrip("stndrhe.º")) for what, text in said.items() if what != "month name"}
         short = number.get("short year", 0)  # as moment.js: 68 is 2068, 69 is 1969
         year = number.get("year", short + (2000 if short <= 68 else 1900))
-        month = number.get("month") or MONTHS.get(said.get("month name", "").lower().rstrip("."), 0)
+        month = number.get("month") or _month_of(said.get("month name", ""))
         days.append((year, month, number["day"]))
     if iso := re.match(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])", parts[-1]):
         days.append((int(iso[1]), int(iso[2]), int(iso[3])))
     return next(filter(None, (day_of(*numbers) for numbers in days)), None)
+
+
+@cache
+def _month_of(name: str) -> int:
+    """The month that a name or its abbreviation stands for in any of the languages; 0 if none or several."""
+    start = folded(name.lower().rstrip("."))
+    months = {
+        number for names in DATE_NAMES.values() for number, month in enumerate(names.months, 1)
+        if len(start) >= LEAST_NAME and folded(month.lower()).startswith(start)
+    }  # fmt: skip
+    return months.pop() if len(months) == 1 else 0
 
 
 @lru_cache(maxsize=16)
@@ -71,21 +130,31 @@ def _names(moment_format: str) -> tuple[int, re.Pattern[str], tuple[str, ...]] |
     return None
 
 
-def note_path(day: date, folder: str, moment_format: str) -> str:
-    """The vault-relative path of a day's note."""
-    name = format_day(datetime(day.year, day.month, day.day), moment_format).strip("/")
+def note_path(day: date, folder: str, moment_format: str, language: str = "en") -> str:
+    """The vault-relative path of a day's note, with the names of months and weekdays in a language of DATE_NAMES."""
+    name = format_day(datetime(day.year, day.month, day.day), moment_format, language).strip("/")
     return f"{folder}/{name}.md" if folder else f"{name}.md"
 
 
-def format_day(when: datetime, moment_format: str) -> str:
-    """Format a day and time with a moment.js format, in English; unknown tokens stay as they are."""
+def has_names(moment_format: str) -> bool:
+    """Whether a format writes names of months or weekdays, or ordinals, so that its language matters."""
+    return any(
+        token in ("MMMM", "MMM", "dddd", "ddd", "dd", "Do") for _, token, _ in re.findall(_MOMENT, moment_format)
+    )
+
+
+def format_day(when: datetime, moment_format: str, language: str = "en") -> str:
+    """Format a day and time with a moment.js format; unknown tokens stay as they are."""
     week = when.isocalendar()
-    month, weekday = MONTH_NAMES[when.month - 1], WEEKDAY_NAMES[when.weekday()]
+    names, month, weekday = DATE_NAMES[language], when.month - 1, when.weekday()
+    suffix = (
+        ordinal(when.day) if language == "en" else "er" if (language, when.day) == ("fr", 1) else _ORDINALS[language]
+    )
     values = {
         "YYYY": f"{when.year:04}", "YY": f"{when.year % 100:02}", "GGGG": f"{week.year:04}", "gggg": f"{week.year:04}",
-        "MMMM": month, "MMM": month[:3], "MM": f"{when.month:02}", "M": str(when.month),
-        "DD": f"{when.day:02}", "D": str(when.day), "Do": f"{when.day}{ordinal(when.day)}",
-        "dddd": weekday, "ddd": weekday[:3], "dd": weekday[:2],
+        "MMMM": names.months[month], "MMM": names.short_months[month], "MM": f"{when.month:02}", "M": str(when.month),
+        "DD": f"{when.day:02}", "D": str(when.day), "Do": f"{when.day}{suffix}",
+        "dddd": names.weekdays[weekday], "ddd": names.short_weekdays[weekday], "dd": names.weekdays[weekday][:2],
         "WW": f"{week.week:02}", "W": str(week.week), "ww": f"{week.week:02}", "w": str(week.week),
         "HH": f"{when.hour:02}", "H": str(when.hour), "mm": f"{when.minute:02}", "ss": f"{when.second:02}",
     }  # fmt: skip

@@ -41,6 +41,9 @@ from vault_memory.write.rewrite import Rewriter, append_item, decode_utf8, lines
 
 T = TypeVar("T")
 
+DAYS_AROUND = 60
+"""The daily notes of so many days before and after a day show the language in which Obsidian names them."""
+
 MAX_COMPARED = 1000
 """How many of the newest facts of each kind a fact is compared with."""
 
@@ -202,7 +205,21 @@ def daily_path(vault: Vault, day: date) -> str:
     """The path of that day's note; raises RefusedError if the daily settings could not be read."""
     if vault.daily.problem:
         raise RefusedError(f"{vault.daily.problem}.", "Nothing was written. Open Obsidian's settings once, or fix it.")
-    return daily_notes.note_path(day, vault.daily.folder, vault.daily.format)
+    return daily_notes.note_path(day, vault.daily.folder, vault.daily.format, daily_language(vault, day))
+
+
+def daily_language(vault: Vault, day: date) -> str:
+    """The language in which Obsidian has named most daily notes around a day; English if none tells."""
+    if not daily_notes.has_names(vault.daily.format):
+        return "en"
+    first, last = (min(max(day.toordinal() + away, 1), date.max.toordinal()) for away in (-DAYS_AROUND, DAYS_AROUND))
+    days = [date.fromordinal(each) for each in range(first, last + 1)]
+
+    def count(language: str) -> int:
+        paths = (daily_notes.note_path(each, vault.daily.folder, vault.daily.format, language) for each in days)
+        return sum(vault.locate(path) is not None for path in paths)
+
+    return max(daily_notes.DATE_NAMES, key=count)
 
 
 def insert(path: str, data: bytes, bullet: str) -> tuple[bytes, int]:
@@ -227,13 +244,13 @@ def new_daily_note(vault: Vault, template: Path, day: date, path: str) -> bytes:
         raw = read_current(vault, own)
         text = raw.decode("utf-8-sig", "replace") if raw is not None else ""
     text = text or template.read_text("utf-8")
-    title = path.rpartition("/")[2].removesuffix(".md")
+    title, language = path.rpartition("/")[2].removesuffix(".md"), daily_language(vault, day)
 
     def fill(match: re.Match[str]) -> str:
         if match[1] == "title":
             return title
         default = vault.daily.format.rpartition("/")[2] if match[1] == "date" else "HH:mm"
-        return daily_notes.format_day(datetime.combine(day, datetime.now().time()), match[2] or default)
+        return daily_notes.format_day(datetime.combine(day, datetime.now().time()), match[2] or default, language)
 
     return re.sub(r"\{\{(title|date|time)(?::([^}]*))?\}\}", fill, text).encode("utf-8")
 
