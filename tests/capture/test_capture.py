@@ -503,6 +503,14 @@ def test_what_was_read_and_is_no_statement_is_told_with_the_reason(memory: Feder
     assert "2580" not in text and "boss" not in told and "Mara" not in told
 
 
+def test_a_sentence_that_made_a_statement_is_not_told_as_left_out(memory: Federation) -> None:
+    said = "- Merk dir, dass ich montags nie vor zehn Uhr arbeiten kann."
+    say(memory, "s2", said)
+    text = capture_text(memory.capture(dry_run=True), explain=True)
+    assert "Ich kann montags nie vor zehn Uhr arbeiten." in text
+    assert said.removeprefix("- ") not in text
+
+
 def test_what_waits_for_an_answer_or_for_another_day_is_not_told_as_known(memory: Federation) -> None:
     memory = Federation(replace(memory.config, capture_max_per_day=1))
     memory.capture()

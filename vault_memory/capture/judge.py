@@ -365,27 +365,30 @@ class _Judge:
         turns = [one for one in session.messages if one.by_user]
         vectors = list(zip(turns, builtin().embed([one.text for one in turns]), strict=True))
         found: list[CaptureItem] = []
-        for statement in self._statements(session.messages, done):
+        statements = self._statements(session.messages, done)
+        for statement in statements:
             at = statement.message
             if at > done and self._is_wanted(days[at]):
                 before = [vector for said, vector in vectors if said.number < at][-10:]
                 place = Place(f"{session.name}#m{at}", scope, days[at], session.id, str(at))
                 found.append(self._judge(statement, place, before))
         new = [one for one in turns if one.number > done and self._is_wanted(days[one.number])]
-        self.passed_over += self._passed_over(new, session.name, found)
+        self.passed_over += self._passed_over(new, session.name, statements)
         return found
 
     def _passed_over(
-        self, turns: Sequence[SessionTurn], session: str, found: Sequence[CaptureItem]
+        self, turns: Sequence[SessionTurn], session: str, statements: Sequence[Statement]
     ) -> Iterator[PassedOver]:
         """The sentences in which no statement was found; none of what must not be remembered, nor of a secret."""
         spoken = Spoken(self._languages, language_of([w for one in turns for w in words_of(one.text)], self._languages))
         for turn in () if self._writer else turns:
             source = f"{session}#m{turn.number}"
-            kept = [item.text.rstrip(".").casefold() for item in found if item.source == source]
+            stated = [one.sentence for one in statements if one.message == turn.number]
             for sentence in () if is_off_the_record(turn.text) else split_sentences(turn.text):
-                is_kept = any(text in sentence.casefold() or sentence.casefold() in text for text in kept)
-                if count_words(sentence) >= MIN_WORDS and not is_kept:
+                is_stated = any(
+                    one in sentence or sentence in one for one in stated
+                )  # without its bullet, or with more
+                if count_words(sentence) >= MIN_WORDS and not is_stated:
                     is_secret = exclusions.is_secret(sentence, turn.text)
                     told = UNTOLD if is_secret else sentence
                     yield PassedOver(source, told, "a secret" if is_secret else why_left_out(sentence, spoken))

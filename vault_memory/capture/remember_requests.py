@@ -379,7 +379,7 @@ def asks_to_remember(question: str) -> tuple[bool, str]:
     link = _FILLER.match(lower, request.end())
     rest = text[link.end() if link else request.end() :].strip(MARKS)
     if count_words(rest) >= MIN_CONTENT_WORDS and not _is_place(lowered(rest)):
-        return False, rest
+        return False, _as_main_clause(rest)
     return not _OBJECTS.isdisjoint(words_of(lower)), ""
 
 

@@ -59,6 +59,9 @@ LEAD_WORDS = 3
 AGREEING_WORDS = 5
 """The maximum length of an answer that only agrees ("Yes, please do")."""
 
+PLAIN_ANSWER_WORDS = 3
+"""The maximum length of an answer that surely adds nothing to what it agrees to ("Yes, please do")."""
+
 UNTOLD = "(looks like a secret)"
 """The text of a statement in place of a secret."""
 
@@ -348,11 +351,23 @@ def _agreed(said: SessionTurn, question: str, earlier: SessionTurn | None, spoke
         return None
     points_back, named = asks_to_remember(question)
     if named:
+        dialogue, answer = f"{question} {said.text}", words_of(said.text)
+        if len(answer) <= PLAIN_ANSWER_WORDS and _is_plain(named, answer, spoken):
+            return read_request(named, said.number, dialogue, spoken)
         text, cue = f"{question} – {_capitalised(said.text)}", ANSWER._replace(certainty=1.0)
-        return _without_secret(Statement(text, cue, said.number, f"{question} {said.text}", is_request=True), "")
+        return _without_secret(Statement(text, cue, said.number, dialogue, is_request=True), "")
     told = split_sentences(earlier.text) if points_back and earlier else ()
     stated = [one for one in told if count_words(one) >= MIN_WORDS and not (one.endswith("?") or spoken.is_past(one))]
     return read_request(stated[-1], earlier.number, stated[-1], spoken, earlier.text) if stated and earlier else None
+
+
+def _is_plain(named: str, answer: Sequence[str], spoken: Spoken) -> bool:
+    """Whether what the agent offered to remember makes sense without its question and the answer: a sentence about
+    neither of the two, to which the answer adds no condition."""
+    grammar = spoken.grammar(named)
+    if grammar is None or grammar.has("mine ours yours", words_of(named)) or grammar.has("every denying", answer):
+        return False
+    return named.startswith("„") or is_sentence(named, grammar)
 
 
 def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
