@@ -214,6 +214,7 @@ def test_a_search_hands_over_only_what_tells_something(root: Path, session: Sess
     assert ("process" in session.call("memory_status")) == (daemon is not None)
     found = session.search("Peter sails", max_results=50)
     assert "L14 Peter sails on Sundays." in found and "L7 Sails with Peter." in found
+    assert session.call("memory_get", path="bank/proposals.md").count("bank/proposals.md") == 1
     for out in ("proposals", "dataview", "aliases", "ask %%", "[peter, sails]"):
         assert out not in found
     assert "L3 email: ida@example.org" in session.search("what is Ida's email?")

@@ -25,6 +25,7 @@ def ask(text: str, now: datetime = datetime(2025, 12, 3, 12, tzinfo=UTC)) -> Que
         ("who fixed the pump last week", ["fixed", "pump"]),
         ("to be or not to be", ["to", "be", "or", "not"]),
         ("Mara's boat", ["Mara", "boat"]),
+        ("l'anniversaire d’Élodie", ["anniversaire", "elodie"]),
         ("(boat), [boat] *boat* 'boat'", ["boat"]),
         ("tile-server", ["tile-server", "tile", "server"]),
         ("run app.py --rebuild", ["run", "app.py", "app", "--rebuild", "rebuild"]),

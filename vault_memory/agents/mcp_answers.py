@@ -361,6 +361,7 @@ def get(caller: Caller, given: Arguments) -> str:
         return text
     if folder := _list_folder(caller, path):
         return folder
+    called = [each for each in called if each != path]  # the page of proposals is there, but not for agents
     listed = "\n".join(map(place, called[:MAX_NAMESAKES]))
     said = f"There is no note {inline(path)} {_explain_unread(caller, path)}."
     return f"{said} Notes with that name:\n{agent_frame.framed(listed)}" if called else said

@@ -40,7 +40,10 @@ _EDGE = "@()[]{}<>«»‹›.,;:!?¡¿…'’‘`*_~|،؛؟।॥。、！？：
 _HYPHENATED = r"[^\W\d_]+(?:-[^\W\d_]+)+"
 _CAMEL = re.compile("[a-z][A-Z]")
 _PARTS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
-_POSSESSIVE = re.compile(r"['’]s$")
+_ATTACHED = re.compile(
+    r"['’]s$|^(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu|un|all|dall|dell|nell|sull)['’](?=\w)", re.IGNORECASE
+)
+"""What an apostrophe joins to a word: the English possessive, French and Italian articles and pronouns ("l'alcool")."""
 _NAME = re.compile(r"(?<![\w@])[^\W\d_a-z][\w'’-]*")
 _LATEST = r"\b(?:last time|latest|most recent(?:ly)?|newest)\b"
 _EARLIEST = r"\b(?:first time|earliest|originally)\b"
@@ -118,6 +121,7 @@ class Query(NamedTuple):
         """
         phrases = {phrase.casefold() for phrase in known}
         words = [word for word in self.words if word not in _OF_TIME and not terms.RUN.search(word)]
+        words = [word for word in words if any(map(str.isalnum, word))]
         unknown = [word for word in words if phrases.isdisjoint(map(str.casefold, phrases_of([word])))]
         return tuple(without_function_words(self.text, unknown))
 
@@ -128,7 +132,7 @@ def understand(request: Request) -> Query:
     window, unread, named, loosely = _read_time(text, request.today) if may_hold_date(text) else (None, "", [], [])
     # Strip surrounding punctuation, but keep a word that is nothing else (`->`, `??`).
     written = [word.strip(_EDGE) or word for word in _WORD.findall(text)]
-    spoken = [_POSSESSIVE.sub("", word) or word for word in written]
+    spoken = [_ATTACHED.sub("", word) or word for word in written]
     # "What is a DID?" asks for a name, unless the whole question is in capitals.
     names_in_capitals = {word for word in spoken if len(word) > 1 and word.isupper() and not text.isupper()}
     told = [word.casefold() for word in spoken if word in names_in_capitals or not _is_stop_word(word.casefold())]
@@ -147,7 +151,7 @@ def understand(request: Request) -> Query:
     runs = (spoken[i : i + length] for length in (4, 3, 2, 1) for i in range(len(spoken) - length + 1))
     slugs = (entities.slug(" ".join(run)) for run in runs if len(run) > 1 or run[0].casefold() not in STOP_WORDS)
     literal = (w for w in spoken if _has_inner_symbol(w) and not re.fullmatch(_HYPHENATED, w))
-    names = (_POSSESSIVE.sub("", name) for name in _NAME.findall(text) if name.casefold() not in STOP_WORDS)
+    names = (_ATTACHED.sub("", name) for name in _NAME.findall(text) if name.casefold() not in STOP_WORDS)
     return Query(
         request,
         text,

@@ -281,8 +281,8 @@ def _ordinal(form: _FormMatch) -> DateExpression | None:
 
 def _weekday_with_day(form: _FormMatch) -> DateExpression | None:
     dated = read(form.tokens, form.stop, form.anchor)
-    is_day = dated and dated.sort == "fixed" and (isinstance(dated.first, Span) or dated.first.day)
-    return dated if is_day else None
+    is_day = dated and dated.sort in ("fixed", "ordinal") and (isinstance(dated.first, Span) or dated.first.day)
+    return dated._replace(sort="fixed") if dated and is_day else None
 
 
 def _weekday(form: _FormMatch) -> DateExpression | None:
@@ -365,7 +365,7 @@ _FORMS: tuple[tuple[str, str, Callable[[_FormMatch], DateExpression | None]], ..
     ("Mm", f"{_MONTH}(?P<day>[DO])(?:(?P<dash>-)|>|(?<=B..)&)t?(?P<last>[DO])(?![fMm]){_IN_YEAR}", _calendar),
     ("Mm", f"{_MONTH}(?P<day>[DO])?{_IN_YEAR}", _calendar),  # Nov 27, 2025; November 2025; November
     ("Q", f"(?P<month>Q){_IN_YEAR}", _calendar),
-    ("W", "W,?(?!W)", _weekday_with_day),  # Tuesday, Nov 25
+    ("W", "W,?t?(?!W)", _weekday_with_day),  # Tuesday, Nov 25; Monday the 16th
     ("W", f"(?P<weekday>W)(?:,?{_TURN}(?P<unit>U))?", _weekday),
     ("AU", "(?P<day>Ub)?(?P<away>A)", _day_away),
     ("T", f"{_TURN}(?:(?P<unit>U)|(?P<weekend>E)|(?P<time>S)|(?P<weekday>W))(?!f)", _relative_period),
