@@ -141,7 +141,7 @@ class Federation(Memory):
                 if session_root.may_open(file, self.config, os.environ):
                     span = session_root.find_lines(lines or messages)
                     text = self.sessions._get(file, span, max_tokens, scopes)
-                    return found if text.not_found else session_root.outside_excerpt(text)
+                    return found if text.not_found else session_root.outside_excerpt(self._without_withheld(text))
         name, _, inner = path.removeprefix(PREFIX).partition("/")
         if found.not_found and path.startswith(PREFIX) and inner:
 
@@ -311,6 +311,19 @@ class Federation(Memory):
         entries = (session_root.entry(*row) for row in rows)
         return [each._replace(title="") if is_off_the_record(each.title) else each for each in entries]
 
+    def _withheld(self, path: str, first: int, last: int) -> dict[int, str]:
+        """What replaces the messages of a session that nobody may read, by line."""
+        from vault_memory.capture.sources import withheld
+        from vault_memory.markdown.note import decoded_lines
+
+        return withheld(decoded_lines(self.sessions.vault.read(path))[0], first, last)
+
+    def _without_withheld(self, excerpt: "Excerpt") -> "Excerpt":
+        lines = excerpt.text.split("\n")
+        for number, line in self._withheld(excerpt.path, excerpt.start_line, excerpt.end_line).items():
+            lines[number - excerpt.start_line] = line
+        return replace(excerpt, text="\n".join(lines))
+
     def project_summary(self, project: str) -> Result | None:
         """The start of the latest session summary in this project scope, from the index as it is."""
         from vault_memory.capture.remember_requests import is_off_the_record
@@ -421,7 +434,9 @@ class Federation(Memory):
             return NoAnswer(str(error))
         from vault_memory.capture.remember_requests import is_off_the_record
 
-        results = [session_root.outside_result(each) for each in answer.results if not is_off_the_record(each.content)]
+        told = (each for each in answer.results if not is_off_the_record(each.content))
+        shown = [each for each in told if not self._withheld(each.path, each.start_line, each.end_line)]
+        results = list(map(session_root.outside_result, shown))
         return answer._replace(results=results, fresh=answer.fresh and not behind, pending=answer.pending + behind)
 
 

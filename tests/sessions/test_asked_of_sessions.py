@@ -94,6 +94,18 @@ def test_what_was_said_off_the_record_is_told_to_nobody(config: Config, tmp_path
     found = recall(config, "who applied at Swisstopo?", source="sessions")
     assert "Swisstopo" not in str(found["results"])
     assert "Swisstopo" not in str(memory.sessions_below("sessions/", ()))
+    assert memory.get("sessions/claude-code/two", None, None, ()).text.endswith(" User: [off the record]")
+
+
+def test_what_was_taken_back_is_told_to_nobody(config: Config, tmp_path: Path) -> None:
+    said = ("Remember that my zeppelin is called Graf.", "Noted.", "Which linter?", "oxlint", "Forget the zeppelin.")
+    talk = [("assistant" if at % 2 else "user", text) for at, text in enumerate(said)]
+    make.claude(tmp_path / "claude", "two", talk)
+    memory = Federation(config)
+    memory.refresh_sessions()
+    told = memory.get("sessions/claude-code/two", None, None, ()).text
+    assert "Graf" not in told and told.count("[off the record]") == 1 and "Which linter?" in told
+    assert "Graf" not in str(recall(config, "what is my zeppelin called?", source="sessions")["results"])
 
 
 def test_a_context_never_asks_sessions_unless_told(config: Config) -> None:

@@ -4,15 +4,16 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory.capture.own_words import SessionTurn, unquoted
-from vault_memory.capture.remember_requests import is_request
+from vault_memory.capture.own_words import SessionTurn, ends, split_sentences, unquoted
+from vault_memory.capture.remember_requests import is_off_the_record, is_request
+from vault_memory.capture.retractions import SessionReview
 from vault_memory.config import Config
 from vault_memory.errors import VaultMemoryError
 from vault_memory.markdown import facts, provenance, scopes
@@ -157,12 +158,40 @@ def _read(home: Path, tool: str, key: str, path: str) -> CapturedSession:
         head = dict(line.rstrip().partition(": ")[::2] for line in islice(lines, transcript.HEAD_LINES))
         day = date.fromisoformat(head["date"]) if head.get("date") else None
         for length, line in enumerate(lines, start=1):
-            if found := _LINE.match(line):
-                day = date.fromisoformat(found["day"]) if found["day"] else day
-                text = unquoted(found["text"]).replace(transcript.BREAK, "\n")
-                messages.append(SessionTurn(length, found["speaker"] == "User", text, day))
+            if turn := _turn(line, length, day):
+                messages.append(turn)
+                day = turn.day
     scope, title = (str(json.loads(head.get(name, '""'))) for name in ("scope", "title"))
     return CapturedSession(path, tool, key, Path(key).stem, scope, title, tuple(messages), length)
+
+
+def _turn(line: str, number: int, day: date | None) -> SessionTurn | None:
+    """The message on a line of a derived text; `day` is that of the message before it. None for a summary."""
+    if found := _LINE.match(line):
+        day = date.fromisoformat(found["day"]) if found["day"] else day
+        text = unquoted(found["text"]).replace(transcript.BREAK, "\n")
+        return SessionTurn(number, found["speaker"] == "User", text, day)
+    return None
+
+
+OFF_THE_RECORD = "[off the record]"
+
+
+def withheld(lines: Sequence[str], first: int, last: int) -> dict[int, str]:
+    """What replaces the messages on these lines of a derived text that nobody may read, by line.
+
+    Those are the user's messages off the record, and requests to remember something that were taken back.
+    """
+    numbers = range(max(first, transcript.HEAD_LINES + 1), min(last, len(lines)) + 1)
+    own = [turn for number in numbers if (turn := _turn(lines[number - 1], number, None)) and turn.by_user]
+    hidden = {turn.number for turn in own if is_off_the_record(ends(turn.text))}
+    asked = [(turn, one) for turn in own for one in split_sentences(turn.text) if is_request(one)]
+    if asked:
+        following = enumerate(lines[asked[0][0].number - 1 :], start=asked[0][0].number)
+        review = SessionReview([turn for number, line in following if (turn := _turn(line, number, None))])
+        taken = (turn for turn, one in asked if review.taken_back_at(one, turn.number, is_request=True))
+        hidden.update(turn.number for turn in taken)
+    return {number: lines[number - 1].partition("User: ")[0] + f"User: {OFF_THE_RECORD}" for number in sorted(hidden)}
 
 
 # --- daily logs -----------------------------------------------------------------------------------------------------
