@@ -464,6 +464,44 @@ def test_only_what_is_asked_or_agreed_to_be_remembered_is_a_request(
     assert [(one.text, one.is_request) for one in found] == statements
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "great, green thumbnails came from libheif without x265 4:2:2; rebuilding with WITH_X265=ON fixed it.",
+        'the error "ECONNRESET on /v2" came from a keepalive that the gateway closes; setting it to 50 fixed it',
+        "The blank map tiles were caused by a wrong SRID; casting to 3857 fixed it.",
+        "Fixed: the OOM in the indexer came from unbounded channels.",
+        "The map tiles were blank because of a wrong SRID. Casting to 3857 fixed it.",
+        "The login returned 502. It came from the proxy. Raising proxy_read_timeout to 120 fixed it.",
+        "The flaky login test was due to a clock skew, fixed by freezing the time.",
+        "Die leeren Kacheln lagen an einer falschen SRID, der Cast auf 3857 hat es behoben.",
+        "L'erreur 502 venait du proxy, augmenter le timeout l'a corrigée.",
+        "El error 502 venía de un proxy mal configurado; subir el timeout lo solucionó.",
+        "O erro 502 vinha do proxy; aumentar o timeout resolveu.",
+    ],
+)
+def test_a_problem_with_its_cause_or_cure_is_a_case(text: str) -> None:
+    told = text.removeprefix("great, ")
+    assert kept(("U", text)) == [("cases", told[0].upper() + told[1:])]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "great, that fixed it. now commit and push",
+        "The tests were red. That fixed it.",
+        "The tests fail because of the missing fixture, can you fix that?",
+        "The error comes from line 12, fix it",
+        "I think it came from the cache; check whether clearing it fixed it",
+        "The docs say the error came from the proxy and a timeout fixed it",
+        "lol the crash came from my own typo, fixed it",
+        "Did it work? Rerunning fixed it.",
+    ],
+)
+def test_progress_on_a_problem_is_no_case(text: str) -> None:
+    assert kept(("U", text)) == []
+
+
 def test_the_value_of_something_else_corrects_nothing() -> None:
     texts = [
         text for _, text in kept(("U", "Remember: our anniversary is 12 June."), ("U", "Actually the fair is 21 June."))

@@ -18,7 +18,7 @@ from vault_memory.text.word_classes import Grammar, count_words, lowered, words_
 MIN_WORDS, MAX_WORDS = 4, 45
 """Bounds on the number of words of a statement."""
 
-_OPENING = re.compile(
+OPENING = re.compile(
     r"^(?:(?:ok(?:ay)?|oh|ah|ach|hm+|and|but|aber|mais|mas|pero|also|well|btw|by the way|übrigens|au fait|por cierto"
     r"|aliás|fyi|omg|argh|ta|nah|nope|yes|yep|yeah|exactly|exact|right|ja|genau|gut|und|oui|et|bom|e|olha|sim|y|sí|bueno|en|top|cool|nice"
     r"|(?:no|nein|nee|non|não|so|ah non|first|second|third)(?=[,.:!]))\b[,.:!]*\s+)+",
@@ -37,7 +37,7 @@ _LASTING = "always every denying"
 """Word classes that make a verb unnecessary: "static types everywhere"."""
 _ANDS = frozenset(("and", "or", "und", "oder", "et", "ou", "y"))
 _PLEASE = frozenset(("please", "bitte"))
-_LINKS = frozenset(
+LINKS = frozenset(
     ("and", "then", "just", "so", "also", "donc", "alors", "así", "então", "und", "dann", "et", "puis", "y", "luego",
      "e", "depois")
 )  # fmt: skip
@@ -49,7 +49,7 @@ _DONT = frozenset(("don't", "dont"))
 
 def lasting_part(sentence: str, grammar: Grammar) -> str:
     """The lasting part of a sentence, without leading or trailing orders, guesses, jokes and matters of the day."""
-    text = _OPENING.sub("", TAG.sub(".", sentence))
+    text = OPENING.sub("", TAG.sub(".", sentence))
     if not MIN_WORDS <= count_words(sentence) <= MAX_WORDS or sentence.rstrip(" .").endswith(":"):
         return ""
     if is_question(text, grammar) or exclusions.is_foreign(sentence):
@@ -119,7 +119,7 @@ def _drops(clause: str, grammar: Grammar, is_start: bool) -> bool:
 
 def _is_order(clause: str, words: Sequence[str], grammar: Grammar, is_start: bool) -> bool:
     """Whether a clause is a one-off order to the agent: it begins with a verb without a subject."""
-    words = [*dropwhile(_LINKS.__contains__, words)] or words
+    words = [*dropwhile(LINKS.__contains__, words)] or words
     if words[0] in grammar.classes["yours"] | _PLEASE:
         return True
     if grammar.has("always", words) or (grammar.has("every", words[:5]) and not is_start):

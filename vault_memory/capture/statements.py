@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from vault_memory.capture import exclusions
+from vault_memory.capture.cases import CURE, case_part, is_case, join_cases
 from vault_memory.capture.clauses import MAX_WORDS, MIN_WORDS, clauses, is_question, is_sentence, lasting_part
 from vault_memory.capture.own_words import TYPED_CHARS, SessionTurn, ends, last_question, split_sentences
 from vault_memory.capture.remember_requests import (
@@ -100,11 +101,6 @@ _RULE = pattern_of(r"""
     seulement|uniquement|solo|sólo|só|apenas|somente)\b
 """)
 """An obligation, a recurring weekday, a name given to something, or a contrast (", not …")."""
-_CURE = re.compile(
-    r"\b(?:fix(?:e[sd])?|solve[sd]?|cure[sd]?|came from|behob\w+|gelöst|corrigé|réglé|arregl\w+|solucion\w+|"
-    r"consert\w+)\b"
-)
-"""The cause of a problem, or what solved it."""
 _DENIAL = re.compile(
     r"^(?:(?:no|nope|nein|nee|non|não)\b[,.:!]+|(?:actually|sorry|eigentlich|en fait|en realidad|na verdade)\b,?)\s*"
 )
@@ -259,7 +255,7 @@ def _of_message(said: SessionTurn, setting: Setting, spoken: Spoken) -> Iterator
     """The statements in one message of the user."""
     before: list[str] = []
     is_announced, context = False, f"{setting.question} {said.text}"
-    for place, line in enumerate(split_sentences(said.text)):
+    for place, line in enumerate(join_cases(split_sentences(said.text), spoken.grammar)):
         sentence, is_bullet = _BULLET.sub("", line), _BULLET.match(line) is not None
         text, points_back = find_request(sentence)
         statement: Statement | None = None
@@ -282,7 +278,11 @@ def _of_message(said: SessionTurn, setting: Setting, spoken: Spoken) -> Iterator
 def _read(sentence: str, message: int, setting: Setting, spoken: Spoken) -> Statement | None:
     """The statement that a sentence makes by its form, or None."""
     grammar = spoken.grammar(sentence) if len(sentence) <= MAX_CHARS else None
-    if grammar is None or exclusions.is_ironic(lowered(sentence), is_reply=bool(setting.question)):
+    if grammar is None:
+        return None
+    if text := case_part(sentence, grammar):  # "great, …" opens irony as well as an account of a bug
+        return Statement(_capitalised(text), CAUSE, message, sentence)
+    if exclusions.is_ironic(lowered(sentence), is_reply=bool(setting.question)):
         return None
     text = lasting_part(sentence, grammar)
     text = _announced(sentence, grammar) or (text if text and is_lasting_fact(text, grammar, setting) else "")
@@ -380,7 +380,7 @@ def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
     parts = clauses(text)
     if _is_of_speaker(parts[0], grammar) or _is_of_known_name(parts[0], grammar, setting.names):
         return True
-    is_told = grammar.past.search(lowered(parts[0])) is not None and _CURE.search(lower) is None
+    is_told = grammar.past.search(lowered(parts[0])) is not None and CURE.search(lower) is None
     if not is_told and _is_rule(text, words, grammar, setting):
         return True
     marks = sum(grammar.has(name, words) for name in ("always", "every", "ours", "reasons", "denying"))
@@ -472,14 +472,14 @@ def cue_of(text: str, grammar: Grammar) -> Cue:
     """The cue of a text, which decides its kind and category."""
     words = words_of(text)
     for cue, holds in (
-        (CAUSE, grammar.has("causes", words)),
+        (CAUSE, grammar.has("causes", words) or is_case(text, grammar)),
         (CHANGE, grammar.has("changes", words)),
         (OTHERS_PREFERENCE, grammar.has("wishes", words[:3]) and words[0] not in grammar.common),
         (PREFERENCE, grammar.has("wishes", words[:3])),
         (PREFERENCE, grammar.has("mine", words[:1]) and grammar.has("likes", words[:3])),
         (PROFILE, grammar.has("mine", words[:1]) and not grammar.has("ours", words)),
         (RULE, grammar.has("always every duty", words) or _RULE.search(lowered(text)) is not None),
-        (CAUSE, _CURE.search(lowered(text)) is not None),
+        (CAUSE, CURE.search(lowered(text)) is not None),
         (CHANGE, _DATE.search(lowered(text)) is not None),
         (PROFILE, grammar.has("mine", words)),
     ):
