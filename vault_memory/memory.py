@@ -380,12 +380,15 @@ class Memory:
         what was cited. Raises UsageError for lines that are neither a fact nor a list item, RefusedError for a path
         outside the vault, ConflictError if the lines say something else.
         """
+        from vault_memory.markdown.note import is_note_path
         from vault_memory.search.get import check_lines
 
         _text(path=path)
         check_lines((first, last))
-        found, _ = self.open_note(path)
-        return self._writer.forgettable(path if found.not_found else found.path, first, last, text)
+        if not is_note_path(path):  # a name or a link; of a file that is not there no other is guessed
+            found, _ = self.open_note(path)
+            path = path if found.not_found else found.path
+        return self._writer.forgettable(path, first, last, text)
 
     def forget(self, planned: "Removal") -> "ForgetResult":
         """Remove what `plan_forget` returned, save a pre-image of the note, and record the text's hash as forgotten.

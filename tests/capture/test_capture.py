@@ -15,7 +15,6 @@ from vault_memory.capture.judge import CaptureReport
 from vault_memory.config import Config
 from vault_memory.errors import UsageError
 from vault_memory.federation import Federation
-from vault_memory.health.doctor import lint
 from vault_memory.health.status import status
 from vault_memory.reflect.run_log import CaptureEnd, RunLog
 from vault_memory.rendering.capture import capture_text, facts_document, facts_text, proposals_text
@@ -538,8 +537,6 @@ def test_a_word_of_one_known_name_is_that_name(memory: Federation) -> None:
     fill(memory.vault.root, {"memory/2026-02-06.md": "Sanjay prefers short calls.\n"})
     memory.capture()
     assert "page: Sanjay" not in page(memory) and "@[[Sanjay Rao]]: Sanjay prefers short calls." in page(memory)
-    fill(memory.vault.root, {"bank/entities/Sanjay.md": "# Sanjay\n"})
-    assert "`Sanjay` looks like `Sanjay Rao`: are they the same?" in [one.message for one in lint(memory)]
 
 
 def test_a_name_that_has_its_page_is_not_proposed(memory: Federation) -> None:

@@ -44,6 +44,7 @@ LINK = "https://example.org/" + "/".join(f"a-long-page-about-harbours-and-boats-
         (" ".join(f"HO-{n} a1b{n}c" for n in range(60)), [1]),
         (",".join(f"HO-{n}" for n in range(100)), [1]),
         ("kept\n\nk\ufffd\ufffd\0a\ufffd~\ufffd\n\n\ufffdber die Br\ufffdcke", [1, 5]),  # a binary file, and Latin-1
+        ("\ufffd\ufffd\ufffd\ufffd, 42.\n\nz\0e\0b\0r\0a\0", [1, 3]),  # other encodings
         (f"{LINK}\n\n{DIGEST}\n\n{' '.join([LINK] * 4)}", [1, 3, 5]),  # may be looked for
     ],
 )

@@ -142,6 +142,8 @@ def test_what_matters_most_is_told_and_what_is_named_has_a_line() -> None:
     assert any(born[:-1] in text for text in bullets(draft))
     assert not any("gauges" in text for text in bullets(draft))
     assert written(draft)[0] == "6 facts on 6 days."
+    said_again = page(costing(46, *facts, fact(born, 7, 7, "ann-berg")))
+    assert any(born[:-1] in text for text in bullets(said_again))
 
 
 # --- what goes before the words ----------------------------------------------------------------------------------

@@ -314,6 +314,9 @@ The concert is brought forward from 8 December to 1 December. | 2026-12-01
 The survey was put off from Nov 30, 2026 to Dec 7 | 2026-12-07
 The office is moved to Bergen from 1 December to 8 December. | 2026-12-01/2026-12-08
 The heating is switched off from 1 December to 8 December. | 2026-12-01/2026-12-08
+Ann moved house from 1 December to 8 December. | 2026-12-01/2026-12-08
+Trains are delayed from 1 December to 8 December. | 2026-12-01/2026-12-08
+Visiting hours are changed from 1 December to 8 December. | 2026-12-01/2026-12-08
 The exhibition was moved into the hall, from 1 December to 8 December 2026. | 2026-12-01/2026-12-08
 The appointment was scheduled for 4 December. | 2026-12-04
 the train ticket was bought for 5 December | 2026-12-05

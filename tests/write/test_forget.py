@@ -230,8 +230,8 @@ def test_words_alone_never_forget_anything(root: Path, arguments: list[str]) -> 
 
 @pytest.mark.parametrize(
     ("named", "code"),
-    [("nope.md#L1", 2), (f"{NOTE}#L99", 2), (f"{NOTE}#L1", 2), (f"{NOTE}#L0", 2), ("../a.md#L1", 6),
-     (".memory/config.toml#L1", 2), ("/etc/passwd#L1", 6)],
+    [("nope.md#L1", 2), ("2025-11-27.md#L4", 2), (f"{NOTE}#L99", 2), (f"{NOTE}#L1", 2), (f"{NOTE}#L0", 2),
+     ("../a.md#L1", 6), (".memory/config.toml#L1", 2), ("/etc/passwd#L1", 6)],
 )  # fmt: skip
 def test_what_cannot_be_forgotten_says_why_and_what_to_do(root: Path, named: str, code: int) -> None:
     done = call("--vault", str(root), "forget", named, "--yes")

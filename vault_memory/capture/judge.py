@@ -306,7 +306,9 @@ def _fact_scope(
     if session.scope.startswith("project:"):
         return session.scope
     folder = transcripts.folder(session)
-    return (find_project(Path(folder), config, environ) or GLOBAL) if folder else session.scope
+    if not folder or not Path(folder).is_absolute():  # a transcript may come from another system
+        return session.scope
+    return find_project(Path(folder), config, environ) or GLOBAL
 
 
 def _names_without_page(index: IndexFile, met: Mapping[str, Sequence[str]]) -> dict[str, str]:

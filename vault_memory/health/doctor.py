@@ -13,7 +13,6 @@ from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import BusyError, IndexUnusableError, RemoteError, UsageError, VaultMemoryError
 from vault_memory.health import status
 from vault_memory.integrations import hook_log, install, settings_edit, settings_paths
-from vault_memory.markdown import entities
 from vault_memory.markdown.note import Problem
 from vault_memory.reflect.model_writer import configured_writer
 from vault_memory.search.names import Names
@@ -385,10 +384,6 @@ def _doubtful_names(view: View) -> Iterator[Problem]:
         for close in difflib.get_close_matches(slug, pages, n=1, cutoff=0.84) if len(slug) > 3 else ():
             shown = names.shown(names.canonical(close))
             yield Problem(path, line, f"`{text}` looks like `{shown}`: are they the same?")
-    wholes = names.wholes
-    for path in names.pages.values():
-        if whole := wholes.get(name := entities.link_name(path)):
-            yield Problem(path, 1, f"`{name}` looks like `{whole}`: are they the same?")
     for slug, paths in names.claimed.items():
         for path in paths:
             others = " and ".join(other for other in paths if other != path)

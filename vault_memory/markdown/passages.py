@@ -20,9 +20,9 @@ WINDOW_CHARS = 320
 LONG_LINE_CHARS = 480
 """A longer line (some 110 tokens) is split into runs of sentences."""
 
-MOST_UNREADABLE = 0.3
-"""Text with a larger share of bytes that are no UTF-8, or zero, is left out: an image or a program has some .4, a note
-in another encoding at most .2."""
+MOST_UNREADABLE = 0.1
+"""Text with zero bytes, and a larger share of bytes that are no UTF-8, is left out: an image or a program. Notes in
+another encoding have only one of the two, and stay."""
 
 
 _COUNT = re.compile(
@@ -173,7 +173,7 @@ def pieces(line: str) -> Iterator[tuple[int, int]]:
 
 def _is_blob(text: str) -> bool:
     """Whether a text is only punctuation once encoded bytes are removed, or much of it is not text."""
-    if MOST_UNREADABLE * len(text) < (text.count("\ufffd") + text.count("\0")):
+    if "\0" in text and MOST_UNREADABLE * len(text) < text.count("\ufffd"):
         return True
     rest = terms.without_blobs(text)
     return len(rest) < len(text) and not any(map(str.isalnum, rest))

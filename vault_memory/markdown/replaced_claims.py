@@ -87,13 +87,20 @@ def supersedes(newer: Claim, older: Claim) -> bool:
     one, other = (claim.value.replace(",", "").split() for claim in (newer, older))
     if not one or not other or set(one) <= set(other) or set(other) <= set(one):
         return False
-    if _has_number(newer) != _has_number(older) and "," not in (newer if _has_number(newer) else older).value:
+    streets = [claim.value.split(",") for claim in (newer, older) if _has_number(claim)]
+    if len(streets) == 1 and not any(_is_town(part) for part in streets[0][1:]):
         return False  # a street alone may be in the town
+    if len(streets) == 2 and streets[0][0] == streets[1][0]:
+        return False  # "5 Leith Walk, Edinburgh" and "5 Leith Walk, EH6 8LN"
     return (one[-1] in COUNTRIES) == (other[-1] in COUNTRIES)
 
 
 def _has_number(claim: Claim) -> bool:
     return any(map(str.isdigit, claim.value))
+
+
+def _is_town(part: str) -> bool:
+    return not any(map(str.isdigit, part))
 
 
 def successors(told: Iterable[DatedClaim], today: int, asked: Container[int] | None = None) -> dict[int, int]:

@@ -17,7 +17,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, timedelta
-from itertools import chain
 from typing import NamedTuple
 
 from vault_memory.markdown.fact_text import sentence
@@ -90,8 +89,13 @@ class _Candidate(NamedTuple):
 def _candidates(facts: Sequence[Fact], weigh: Weights) -> list[_Candidate]:
     """The weighed facts in timeline order, which also breaks ties."""
     keys = {fact.key for fact in facts}
-    outdated = set(map(id, chain(_repeated(facts), _outdated(facts))))
-    ordered = sorted((fact for fact in facts if id(fact) not in outdated), key=timeline_key)
+    importance = {id(fact): highest for fact, highest in _repeats(facts)}
+    outdated = {id(fact) for fact in _outdated(facts)} | {
+        each for each, highest in importance.items() if highest is None
+    }
+    kept = [fact for fact in facts if id(fact) not in outdated]
+    kept = [fact._replace(importance=importance.get(id(fact)) or fact.importance) for fact in kept]
+    ordered = sorted(kept, key=timeline_key)
     found = []
     for fact in ordered:
         waits_for = fact.succeeded_by if fact.succeeded_by in keys and fact.succeeded_by != fact.key else None
@@ -108,13 +112,16 @@ def _candidates(facts: Sequence[Fact], weigh: Weights) -> list[_Candidate]:
     return found
 
 
-def _repeated(facts: Iterable[Fact]) -> Iterator[Fact]:
-    """All but the newest of the facts with the same words: one more number, name or `not` makes it another statement.
+def _repeats(facts: Iterable[Fact]) -> Iterator[tuple[Fact, float | None]]:
+    """The facts with the same words: the newest with the highest importance of all, the others with None.
 
-    A fact from outside never takes the place of one written here.
+    One more number, name or `not` makes it another statement. A fact from outside never takes the place of one written
+    here.
     """
     for found in _in_the_same_words(facts, lambda text: text):
-        yield from sorted(found, key=lambda fact: (fact.is_trusted, fact.day or date.min, fact.path, fact.line))[:-1]
+        *older, newest = sorted(found, key=lambda fact: (fact.is_trusted, fact.day or date.min, fact.path, fact.line))
+        yield newest, max(fact.importance for fact in found)
+        yield from ((fact, None) for fact in older)
 
 
 def _outdated(facts: Iterable[Fact]) -> Iterator[Fact]:

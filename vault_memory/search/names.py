@@ -47,14 +47,19 @@ class Names:
 
     @property
     def wholes(self) -> dict[str, str]:
-        """The words that only one name of several words contains, with that name: "Sanjay" of "Sanjay Rao"."""
+        """The words that only one note's name of several words contains, with that name: "Sanjay" of "Sanjay Rao".
+
+        None is a name of its own.
+        """
         found: dict[str, list[str]] = defaultdict(list)
-        for name in note_queries.spellings(self._store).values():
+        spelled = note_queries.spellings(self._store)
+        for slug, name in spelled.items():
             words = name.split()
             if 1 < len(words) <= entities.MAX_NAME_WORDS and all(word[:1].isupper() for word in words):
-                for word in words:
+                for word in words if self.page(slug) or self.note(name) else ():
                     found[word].append(name)
-        return {word: names[0] for word, names in found.items() if len(names) == 1}
+        alone = {word: names[0] for word, names in found.items() if len(names) == 1}
+        return {word: name for word, name in alone.items() if entities.slug(word) not in spelled}
 
     def canonical(self, name: str) -> str:
         """Return an entity's canonical slug: its page's if it has one, else its note's, else the name's own.

@@ -150,7 +150,7 @@ def find_relevance(found: Candidates, finder: Finder, best: Sequence[int] = ()) 
 def _asks(found: Candidates, besides: Sequence[_Word]) -> bool:
     """Return whether words besides names ask for something, or there are none ("Who is Peter?", "Wer ist Peter?").
 
-    In a question any word does: "where does Peter live" asks, "hi Peter" does not.
+    After an interrogative any word does: "where does Peter live?" asks, "hi Peter" does not.
     """
     if sum(word.weight * word.known for word in besides) >= LEAST_ASKED_WEIGHT or is_question(found.query.text):
         return True

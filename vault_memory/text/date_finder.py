@@ -77,10 +77,17 @@ _PRESENT = frozenset("am is are be being isn't aren't can can't could may might 
 """Verbs that leave the time of the event open: "said it is on 6 December", "is postponed", "would come"."""
 _AIMS = frozenset({"for", "until", "till", "by"})
 _PUT = r"(?:pushed|brought|put)(?: [^\s.;:]+){0,3}? (?:back|forward|off)"
-RESCHEDULED = rf"(?:moved|changed|shifted|postponed|delayed|rescheduled|{_PUT})"
+RESCHEDULED = rf"(?:moved|shifted|postponed|rescheduled|{_PUT})"
 """What is done to a plan that gets another day."""
-_AWAY_FROM = re.compile(rf"\b{RESCHEDULED}(?:,? | (?:(?!(?:to|into|in|out|on)\b)[^\s.;:,]+ ){{0,3}}from)$", re.I)
+_FROM = r"(?:,? | (?:(?!(?:to|into|in|out|on)\b)[^\s.;:,]+ ){0,3}from)$"
+_AWAY_FROM = re.compile(rf"\b(?:{RESCHEDULED}|changed|switched|delayed){_FROM}", re.I)
 """What says that a plan is moved away from a day; at most _MOVE_CHARS long."""
+_IS_MOVED = re.compile(
+    rf"\b(?:(?:is|are|was|were|be|been|being|gets?|got) moved|moved(?= (?:the|our|my|his|her|their|it|this|that)\b)"
+    rf"|shifted|postponed|rescheduled|{_PUT}){_FROM}",
+    re.I,
+)
+"""The same of a plan alone: who "moved house from 1 May to 8 May" took so long."""
 _MOVE_CHARS = 80
 _SPOKE = frozenset({"said", "told", "announced", "confirmed", "promised", "agreed"})
 _NEAR_WORDS = 5
@@ -187,7 +194,8 @@ def occurred(text: str, mentioned: date | None) -> Span | None:
 def _new_days(text: str, tokens: Tokens, found: DateExpression, lead: _Lead, anchor: date) -> Span | None:
     """The second end of a range that something was moved over: "the visit was moved from 1 May to 8 May". Else None."""
     before = tokens[lead.at].end if lead.word else tokens[lead.at].start
-    if found.second is None or not _AWAY_FROM.search(text[max(before - _MOVE_CHARS, 0) : before]):
+    is_from_days = tokens[found.stop].word in ("to", "until", "till")  # "from 3-5 May to 9-12 May"
+    if found.second is None or is_from_days or not _IS_MOVED.search(text[max(before - _MOVE_CHARS, 0) : before]):
         return None
     old = resolve(found.first, anchor, NEAR)
     return resolve(found.second, old.start if old else anchor, NEAR)

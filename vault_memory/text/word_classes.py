@@ -320,8 +320,8 @@ def function_words(text: str) -> frozenset[str]:
 
 
 def is_question(text: str) -> bool:
-    """Whether a text ends with a question mark or begins with an interrogative of any language."""
-    return text.rstrip().endswith("?") or any(each.has("interrogatives", words_of(text)[:1]) for each in grammars())
+    """Whether a text begins with an interrogative of any language and ends with a question mark."""
+    return text.rstrip().endswith("?") and any(each.has("interrogatives", words_of(text)[:1]) for each in grammars())
 
 
 def joined(lines: str) -> str:
