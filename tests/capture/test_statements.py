@@ -502,6 +502,36 @@ def test_progress_on_a_problem_is_no_case(text: str) -> None:
     assert kept(("U", text)) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Kestrel runs on Python 3.13 now, not 3.12 any more",
+        "Lumen production is deployed on Tuesdays now instead of Thursdays.",
+        "Production of lumen is deployed on Tuesdays, no longer on Thursdays.",
+        "Kestrel läuft jetzt auf Python 3.13, nicht mehr auf 3.12",
+        "Kestrel läuft nicht mehr auf Hetzner, sondern auf Scaleway.",
+        "Kestrel tourne maintenant sur Python 3.13, plus sur 3.12",
+        "Kestrel agora roda na Scaleway em vez de na Hetzner",
+    ],
+)
+def test_what_holds_now_and_no_longer_is_a_statement_from_the_first_message_on(text: str) -> None:
+    assert [said for _, said in kept(("U", text))] == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "it works on Linux now instead of Windows",
+        "The function returns None now instead of an empty list",
+        "it prints 4 instead of 5 now",
+        "the page no longer loads",
+        "let's do it on Tuesday instead of Thursday",
+    ],
+)
+def test_how_the_work_at_hand_changes_is_no_statement(text: str) -> None:
+    assert kept(("U", text)) == []
+
+
 def test_the_value_of_something_else_corrects_nothing() -> None:
     texts = [
         text for _, text in kept(("U", "Remember: our anniversary is 12 June."), ("U", "Actually the fair is 21 June."))

@@ -38,8 +38,8 @@ _LASTING = "always every denying"
 _ANDS = frozenset(("and", "or", "und", "oder", "et", "ou", "y"))
 _PLEASE = frozenset(("please", "bitte"))
 LINKS = frozenset(
-    ("and", "then", "just", "so", "also", "donc", "alors", "así", "então", "und", "dann", "et", "puis", "y", "luego",
-     "e", "depois")
+    ("and", "then", "just", "so", "also", "donc", "alors", "así", "então", "und", "dann", "sondern", "et", "puis", "y",
+     "luego", "e", "depois")
 )  # fmt: skip
 """Words that may precede an order, linking it to the clause before."""
 _NO_ORDER = re.compile(r".*s|\w{3,}ing")
@@ -138,6 +138,8 @@ def _is_order(clause: str, words: Sequence[str], grammar: Grammar, is_start: boo
         return False
     if _NO_ORDER.fullmatch(words[0]):
         return False
+    if grammar.has("prepositions", words[1:2]) and grammar.has("verbs", words[3:4]):
+        return grammar.has("interrogatives", words[2:3])  # "production of lumen is …" has a subject and a verb
     object_words = [words[1], *islice(dropwhile(grammar.classes["idle"].__contains__, words[1:]), 1)]
     if not grammar.openers.isdisjoint(object_words) or grammar.has("pointing interrogatives", object_words):
         return True

@@ -101,6 +101,12 @@ _RULE = pattern_of(r"""
     seulement|uniquement|solo|sólo|só|apenas|somente)\b
 """)
 """An obligation, a recurring weekday, a name given to something, or a contrast (", not …")."""
+_CHANGE = pattern_of(r"""
+    \b(?:now|jetzt|nun|maintenant|désormais|ahora|agora)\b.*(?:\b(?:instead of|rather than|statt|au lieu d|
+    e[nm] vez de)\b|, (?:and )?(?:not|no longer|nicht|plus|ya no|não)\b)|
+    , (?:and )?(?:no longer|nicht mehr|ya no|não mais)\b|\bnicht mehr\b.*, sondern\b
+""")
+"""Says what holds now, and what held before."""
 _DENIAL = re.compile(
     r"^(?:(?:no|nope|nein|nee|non|não)\b[,.:!]+|(?:actually|sorry|eigentlich|en fait|en realidad|na verdade)\b,?)\s*"
 )
@@ -378,6 +384,8 @@ def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
     if exclusions.STATUS.search(lower):
         return False
     parts = clauses(text)
+    if _is_marked_change(text, words, grammar):
+        return True
     if _is_of_speaker(parts[0], grammar) or _is_of_known_name(parts[0], grammar, setting.names):
         return True
     is_told = grammar.past.search(lowered(parts[0])) is not None and CURE.search(lower) is None
@@ -388,6 +396,14 @@ def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
     length = 2 * math.log2(len(words) / USUAL_WORDS)
     score = length + min(marks + len(parts) - 1, 4) / 2 - 3 * setting.sets_task - is_told
     return marks > 0 and score >= LEAST_SCORE
+
+
+def _is_marked_change(text: str, words: Sequence[str], grammar: Grammar) -> bool:
+    """Whether a sentence contrasts what holds now of something named or counted with what held before."""
+    if len(words) < RULE_WORDS or grammar.has("pointing definite", words[:1]):
+        return False
+    is_named = _has_name(text) or any(map(str.isdigit, text))
+    return is_named and _CHANGE.search(lowered(text)) is not None
 
 
 def _is_rule(text: str, words: Sequence[str], grammar: Grammar, setting: Setting) -> bool:
