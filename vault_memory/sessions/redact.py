@@ -179,6 +179,8 @@ def _is_said(value: str, match: re.Match[str]) -> bool:
         is_end = re.match(r"[.!]{0,3}[ \t]{0,8}(?:[\r\n]|\Z)|[.!]{1,3}\s", match.string[match.end() : match.end() + 12])
         word = value.casefold()
         return bool(is_end) and len(word) > 3 and word not in STOP_WORDS | _STATES and not word.endswith("ed")
+    if value.isdigit() and not match["by"].isspace():
+        return 3 < len(value) < 9
     return (
         len(value) > 5
         and _has_letters_and_digits(value)
@@ -193,6 +195,18 @@ def _is_phrase(value: str, match: re.Match[str]) -> bool:
     if len(words) < 12:
         return not needed and not words[0].endswith("ed")  # "rotated yesterday …"
     return not len(words) % 3 and needed <= len(words) // 6 and all(3 <= len(word) <= 8 for word in words)
+
+
+def _is_pin(value: str, match: re.Match[str]) -> bool:
+    """After a word for PIN: no date ("the door code of 2019"), and no plug or verb ("pin 101", "we pin to 1200")."""
+    by = (match["by"] or "").casefold().split()
+    if by[-1:] in (["of"], ["for"], ["to"], ["de"], ["für"], ["von"]):
+        return False
+    if match["pin"] in (None, "PIN"):
+        return True
+    verbs = [re.fullmatch("is|ist|lautet|est|es|é", word) for word in by]
+    is_linked = match.string[match.end("pin") : match.start("secret")].strip() != ""
+    return is_linked and len(value) > 3 and (not any(verbs) or verbs[-1] is not None)
 
 
 def _has_luhn_sum(number: str, match: re.Match[str]) -> bool:
@@ -215,6 +229,15 @@ _OPTIONS = {
     "ConvertTo-SecureString": "",
 }
 """What precedes the password in a command line, by command."""
+
+_LOCKED = (
+    "alarm[ae]?|door|gate|locker|lock|safe|garage[nm]?|garaje|keypad|card|entry|access|(?:haus)?tür|tor|tresor|spind|"
+    "schließfach|schloss|zugangs?|(?:ec-?|bank)?karte|alarmanlage|carte|porte|portail|coffre|casier|cadenas|immeuble|"
+    "accès|entrée|tarjeta|puerta|portal|caja|taquilla|candado|edificio|acceso|cartão|porta|portão|cofre|cacifo|armário|"
+    "cadeado|prédio|acesso|entrada"
+)
+"""What a code of digits opens. Naming what it does not open instead (zip codes, error codes …) would be endless."""
+_IS_OR_OF = "is|of|for|to|ist|lautet|de[rsl]?|für|vo[nm]|zu[mr]?|meiner|d[aou]|(?:c['’])?est|es|é"
 
 _ANY_OPTION = "|".join(rf"(?:{command})\b[^\n|;&]{{0,200}}? {option}" for command, option in _OPTIONS.items())
 
@@ -242,9 +265,11 @@ _PLACES = (
     Rule("password", "auth redential type=", r"(?:\bauth[ \t]?=[ \t]?\([\"'][^\"'\n]{1,64}[\"'],[ \t]?"
          r"|Credentials?\([^()\n]{1,200}?,[ \t]?|type=[\"']password[\"'][^<>\n]{0,200}?\bvalue=)"
          r"[\"'](?P<secret>[^\"'\n]{4,512})(?=[\"'])", _is_typed),
-    Rule("pin", "PIN CV code",
-         r"\b(?:PIN(?:[ -]?[Cc]ode)?|CV[VC]2?|(?:alarm|door|gate) code)(?:[ \t](?:is|of|for|to)\b[^\n:;,\"\d]{0,40})?"
-         r"[ \t]?[:=]?[ \t]{0,4}(?P<secret>\d{3,8})(?![.,]?\d)"),
+    Rule("pin", "pin cv code código geheimzahl",
+         rf"(?i)\b(?:(?P<pin>pin)(?:[ -]?(?:code|number|nummer))?|cv[vc]2?|digicode|geheimzahl|(?:{_LOCKED})[ -]?code"
+         rf"|c(?:ode|ódigo)[ \t](?:secre|(?:[\w'’]{{1,4}}[ \t'’]){{1,2}}(?:{_LOCKED}))\w*)"
+         rf"(?P<by>(?:[ \t][^\W\d]{{1,12}})?,?[ \t](?:{_IS_OR_OF})\b[^\n:;,\"\d]{{0,40}})?[ \t]?[:=]?[ \t]{{0,4}}"
+         r"(?P<secret>\d{3,8}|(?-i:(?=[A-Z]{0,6}\d)[\dA-Z]{4,8}))(?![.,-]?\w)", _is_pin),
     Rule("authorization", "authorization bearer basic",
          r"(?i)\b(?:authorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?:[a-z-]{3,20}[ \t]{1,4})?"
          r"(?:[^\n]{0,400}?\bresponse=\")?|(?:bearer|basic)[ \t]{1,4})(?P<secret>[^\s\"',;<>()\[\]{}]{12,4096})",
