@@ -53,6 +53,13 @@ def test_a_cue_makes_a_statement(text: str, category: str, statement: str | None
         ("By the way, I work at Forth Data as a data engineer.", "profile"),
         ("I live in Edinburgh since October.", "profile"),
         ("Soy celíaco desde niño.", "profile"),
+        ("Je suis allergique à la pénicilline.", "profile"),
+        ("Soy alérgico a la penicilina.", "profile"),
+        ("Sou alérgica à penicilina.", "profile"),
+        ("Mon dentiste est le Dr Lambert.", "profile"),
+        ("Mi dentista es el doctor Ruiz.", "profile"),
+        ("Mi médica es la Dra. Ruiz.", "profile"),
+        ("Meu dentista é o Dr. Souza.", "profile"),
         ("Jonas is coeliac, so no wheat for him.", "entities"),
         ("I hate tabs, use two spaces.", "preferences"),
         ("I prefer small commits with a german message, and please no emojis", "preferences"),
@@ -62,6 +69,32 @@ def test_how_a_person_lives_and_who_is_who_is_a_statement(text: str, category: s
     turns = [SessionTurn(1, True, "hello"), SessionTurn(2, False, "Good."), SessionTurn(3, True, text)]
     (found,) = find_statements(turns, LANGUAGES, {"jonas"})
     assert (found.cue.category, found.text) == (category, text.removeprefix("By the way, "))
+
+
+@pytest.mark.parametrize(
+    ("asked", "taken_back"),
+    [
+        ("Retiens que mon frère s'appelle Paul.", "Oublie ce que je viens de dire."),
+        ("Merk dir, dass mein Bruder Paul heißt.", "Vergiss, was ich gerade gesagt habe."),
+        ("Recuerda que mi hermano se llama Pablo.", "Olvida lo que acabo de decir."),
+        ("Lembra que meu irmão se chama Paulo.", "Esquece o que eu acabei de dizer."),
+        ("Remember that my brother is called Paul.", "Forget what I just said."),
+    ],
+)
+def test_what_was_just_said_is_taken_back(asked: str, taken_back: str) -> None:
+    assert len(kept(("U", asked))) == 1
+    assert kept(("U", asked), ("A", "Noted."), ("U", taken_back)) == []
+
+
+def test_a_request_keeps_the_name_of_what_follows_its_colon() -> None:
+    assert kept(("U", "Merk dir meine IBAN: DE89 3704 0044 0532 0130 00.")) == [
+        ("patterns", "Meine IBAN: DE89 3704 0044 0532 0130 00.")
+    ]
+
+
+@pytest.mark.parametrize("text", ["Je suis d'accord avec la proposition.", "Sou contra a reunião."])
+def test_the_matter_at_hand_is_no_statement(text: str) -> None:
+    assert kept(("U", "hello"), ("A", "Good."), ("U", text)) == []
 
 
 def test_what_to_leave_out_of_something_else_is_no_request_to_forget() -> None:
@@ -537,3 +570,9 @@ def test_the_value_of_something_else_corrects_nothing() -> None:
         text for _, text in kept(("U", "Remember: our anniversary is 12 June."), ("U", "Actually the fair is 21 June."))
     ]
     assert "Our anniversary is 12 June." in texts
+
+
+def test_a_secret_in_a_log_is_not_kept() -> None:
+    for line in ("Remember that the PIN of my bank card is 4711.", "Retiens que le code de la porte est 58A31."):
+        (found,) = find_log_statements(line, 1, LANGUAGES)
+        assert found.is_secret and "4711" not in found.text and "58A31" not in found.text

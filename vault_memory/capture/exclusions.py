@@ -5,6 +5,7 @@ Each pattern covers all languages and expects lower-case text (`lowered`), excep
 
 import re
 
+from vault_memory.sessions.redact import redacted
 from vault_memory.text.word_classes import lowered, pattern_of
 
 GUESS = pattern_of(r"""
@@ -90,7 +91,7 @@ _SECRET = pattern_of(r"""
     (?<!\S)(?=\S{0,80}[a-z])(?=\S{0,80}[A-Z])(?=\S{0,80}\d)(?:(?=\S{0,80}[!#$%&*+=?^])\S{8,80}|
     [\w+/=-]{16,80})(?![^\s,.;:])
 """)
-"""Reveals a secret; known key shapes are already redacted from sessions. The alternative for a code with a sign in it
+"""Reveals a secret, or held one that was redacted from a session. The alternative for a code with a sign in it
 (`A-2580#K`) is for one of the secrets in 55 labelled sessions, which nothing else here finds."""
 _PASSWORD = re.compile(
     r"\b(?:pass(?:word|wort|phrase|code)|(?:the|my|our|die|meine|le|mon|el|mi|o|meu) (?:\w+ )?pin|credentials?|"
@@ -139,4 +140,4 @@ def is_foreign(sentence: str) -> bool:
 def is_secret(sentence: str, message: str = "") -> bool:
     """Whether a sentence reveals a secret, or may do so since its `message` mentions a password."""
     may_be = _CODE.search(sentence) and _PASSWORD.search(lowered(message))
-    return may_be is not None or _SECRET.search(sentence) is not None
+    return may_be is not None or _SECRET.search(sentence) is not None or redacted(sentence) != sentence

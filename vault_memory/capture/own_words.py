@@ -51,7 +51,7 @@ _MAIL = re.compile(
     r"^(?:(?:Subject|Betreff|Objet|Asunto|Assunto): .*$|(?:(?:From|To|Von|An|De|À|Para): .*\n){2})", re.MULTILINE
 )
 _END = re.compile(
-    r"(?<=[.!?…])(?<!\b\d\.)(?<!\b\d\d\.)(?<!\b[A-Z]\.)(?<!\b[DMS][rt]\.)\s+(?=\S)"
+    r"(?<=[.!?…])(?<!\b\d\.)(?<!\b\d\d\.)(?<!\b[A-Z]\.)(?<!\b[DMS][rt]\.)(?<!\b[DS]ra\.)\s+(?=\S)"
     rf"|(?<=\d\.)\s+(?=[A-ZÄÖÜÉ])(?!(?i:{MONTHS}))|(?<=[!?])(?=\w)|(?<=\s[:;][)DP])\s+|\n+"
 )
 """The end of a sentence: not after an initial, a title, or an ordinal before a month."""

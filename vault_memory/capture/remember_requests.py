@@ -307,6 +307,9 @@ _ANNOUNCED = re.compile(r"[^.!?:]{0,40}:(?=\s+\S+\s+\S)")
 _PLACE = re.compile(r"(?:as|to|in|into|for|under|on|als|zu|zur|auf|dans|comme|pour|en|como|para|na)\b")
 """The beginning of a phrase that says where or as what to keep something."""
 
+_OWN = frozenset(
+    word for language in LANGUAGES.values() for word in {*language.mine.split()} & {*language.determiners.split()}
+)
 _CONSEQUENCE = re.compile(r"(?:so|then|which|because(?! of)|und|also|donc)\b")
 _YOU = frozenset(word for language in LANGUAGES.values() for word in language.yours.split())
 _TELLERS = frozenset(("i", "i'll", "i've", "he", "she", "they", "can't", "cannot", "ich", "je", "yo", "eu", "to"))
@@ -433,7 +436,9 @@ def _content(text: str, lower: str, request: re.Match[str], clause: int) -> tupl
     """What to remember: what follows the request's colon, else what follows the request, else what precedes it."""
     before = text[: clause or request.start()].strip(MARKS)
     announced = _ANNOUNCED.match(lower, request.end())
-    link = announced or _FILLER.match(lower, request.end())
+    link, filler = announced or _FILLER.match(lower, request.end()), _FILLER.match(lower, request.end())
+    if announced and filler and _OWN & {*words_of(lower[filler.end() : announced.end()])[:1]}:
+        link = filler  # "remember my IBAN: …" names what follows
     rest = text[link.end() if link else request.end() :].lstrip(MARKS)
     if _CONSEQUENCE.match(lowered(rest)):  # "… this one because it is new, they come on Tuesdays"
         rest = rest.partition(", ")[2]

@@ -42,6 +42,11 @@ _INTERRUPTION = re.compile(r"\b(?:wait|hold on|halt|warte|attends|espera|ai não
 """An interjection that opens a retraction of what was said just before."""
 _POINTS = re.compile(r"\b(?:that|it|this|das|es|ça|le|la|eso|isso|lo)$|lo$")
 """A retraction that ends in a pronoun, which refers to the last thing said."""
+_LAST_SAID = pattern_of(r"""
+    ,? (?:(?:was )?ich|ce que j[e']|(?:lo|o) que)\b[^,.;!?\n]{0,25}?\b
+    (?:gesagt|geschrieben|dire|dit|écrire|écrit|decir|dicho|dije|dizer|disse|falei)\b(?: habe?\b)?
+""")
+"""What its speaker has just said, as the object of a word for forgetting."""
 _CLAUSE_END = re.compile(r"[,.;!?\n]")
 _WORD = re.compile(r"\w+")
 
@@ -152,6 +157,8 @@ def _retractions(text: str) -> Iterator[Retraction]:
 
 def _retraction(text: str, found: re.Match[str]) -> Retraction:
     start, end = found.span()
+    if last_said := _LAST_SAID.match(lowered(text), end):
+        end = last_said.end()
     near = text[max(0, start - RETRACTION_CHARS) : start]
     last = next((clause for clause in reversed(_CLAUSE_END.split(near)) if clause.strip()), "")
     clause, *further = map(telling_words, _CLAUSE_END.split(text[end : end + RETRACTION_CHARS]))

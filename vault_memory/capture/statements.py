@@ -115,9 +115,12 @@ _COPULAS = frozenset(("is", "are", "ist", "sind", "est", "sont", "es", "son", "�
 
 _BEING = frozenset(("am", "i'm", "im", "bin", "suis", "soy", "sou"))
 _INDEFINITE = frozenset(("a", "an", "ein", "eine", "un", "une", "una", "um", "uma"))
+_TOWARDS = frozenset(("à", "a", "al", "au", "aux", "ao", "aos", "às"))
+"""Prepositions after which an article may mean what is general ("allergique à la pénicilline")."""
 _OWN_NAME = re.compile(
-    r"\w+ (?:{noun} |(?:{noun} ){{1,3}}(?:is|are|est|sont|es|son|é|são) )[A-ZÀ-Ý][a-zà-ü]".format(
-        noun=r"(?![A-Z][a-z])[\w-]+"
+    r"\w+ (?:{noun} |(?:{noun} ){{1,3}}(?:is|are|est|sont|es|son|é|são) {title}?)[A-ZÀ-Ý][a-zà-ü]".format(
+        noun=r"(?![A-Z][a-z])[\w-]+",
+        title=r"(?:(?:l[ea]|el|[oa]) (?i:do[cu]t(?:eur|or)[ae]?|[ds]ra?\.?|prof\w*\.?|mme|señora?|senhora?) )",
     )
 )
 _OWN_NAME_GERMAN = re.compile(
@@ -443,12 +446,18 @@ def _is_of_speaker(clause: str, grammar: Grammar) -> bool:
 def _tells_kind(clause: str, said: Sequence[str], grammar: Grammar) -> bool:
     """Whether what is `said` of somebody is a kind ("a nurse") or a relation to something in general ("allergic to
     nuts")."""
-    if not said or grammar.has("pointing definite", said) or said[0].endswith(("ing", "gonna")):
+    is_towards = not (_TOWARDS.isdisjoint(said[1:2]) or grammar.has("prepositions idle", said[:1]))
+    meant = [*said[:1], *said[3 if grammar.has("definite", said[2:3]) else 2 :]] if is_towards else said
+    if not said or grammar.has("pointing definite", meant) or said[0].endswith(("ing", "gonna")):
         return False
-    if not _INDEFINITE.isdisjoint(said[:1]) or (grammar is grammar_of("de") and _GERMAN_KIND.search(clause)):
+    indefinite = (
+        _INDEFINITE & grammar.classes["determiners"] - grammar.classes["definite"]
+    )  # "a" is no article in Spanish
+    if not indefinite.isdisjoint(said[:1]) or (grammar is grammar_of("de") and _GERMAN_KIND.search(clause)):
         return True
-    is_own = grammar.has("mine ours", said) or not _INDEFINITE.isdisjoint(said) or any(map(str.isdigit, said))
-    return grammar.has("prepositions", said[0 if grammar is grammar_of("de") else 1 : 3]) and not is_own
+    is_own = grammar.has("mine ours", said) or not indefinite.isdisjoint(said) or any(map(str.isdigit, said))
+    is_related = is_towards or grammar.has("prepositions", said[0 if grammar is grammar_of("de") else 1 : 3])
+    return is_related and not is_own
 
 
 def _is_of_known_name(clause: str, grammar: Grammar, names: Collection[str]) -> bool:

@@ -209,7 +209,8 @@ LANGUAGES: Mapping[str, Language] = {
         determiners="""o a os as um uma uns umas cada todo toda todos todas nenhum nenhuma meu minha meus minhas nosso
             nossa nossos nossas seu sua dois duas três ninguém nada este esta esse essa dona""",
         pronouns="eu nós você ele ela eles elas se gente quem",
-        prepositions="de do da dos das em no na nos nas com sem por pra para ao aos às sobre entre desde até e ou que",
+        prepositions="""de do da dos das em no na nos nas com sem por pra para ao à aos às sobre entre desde até e ou
+            que""",
         verbs="é são está estão tem têm deve devem pode podem vai vão fica ficam há",
         ours="nós nosso nossa nossos nossas gente",
         mine="eu meu minha meus minhas me mim comigo sou moro vivo",
