@@ -24,6 +24,7 @@ from vault_memory.capture.remember_requests import (
     is_off_the_record,
 )
 from vault_memory.capture.retractions import RETRACTION, SessionReview, telling_words
+from vault_memory.text.terms import folded
 from vault_memory.text.word_classes import (
     LANGUAGES,
     MONTHS,
@@ -113,10 +114,17 @@ _DENIAL = re.compile(
 _COPULAS = frozenset(("is", "are", "ist", "sind", "est", "sont", "es", "son", "é", "são", "was", "war", "era", "foi"))
 
 
-_BEING = frozenset(("am", "i'm", "im", "bin", "suis", "soy", "sou"))
-_INDEFINITE = frozenset(("a", "an", "ein", "eine", "un", "une", "una", "um", "uma"))
-_TOWARDS = frozenset(("à", "a", "al", "au", "aux", "ao", "aos", "às"))
-"""Prepositions after which an article may mean what is general ("allergique à la pénicilline")."""
+_LASTING = frozenset(("soy", "sou"))
+_BEING = frozenset(("am", "i'm", "im", "bin", "suis")) | _LASTING
+"""Forms of "I am"; those of LASTING say what somebody is, and not how they are today."""
+_PLACING = frozenset(("in", "at", "for", "as", "bei", "für", "als", "chez", "comme", "à", "en", "para", "como", "em"))
+"""What follows a verb of living or working that says where or as what."""
+MAX_LIKED_WORDS = 2
+"""What is liked or hated in more words is seldom meant in general."""
+_CONDITION = re.compile(
+    r"(?:\w*in?toleran|allerg|alerg|\w*vegetari|vegan|c(?:o?e|œ)lia[ck]|zoliak|diabet|asthma|asmat|schwanger|pregnan|embaraz)"
+)
+"""Beginnings of words, without accents, for how somebody lives with food or illness, in five languages."""
 _OWN_NAME = re.compile(
     r"\w+ (?:{noun} |(?:{noun} ){{1,3}}(?:is|are|est|sont|es|son|é|são) {title}?)[A-ZÀ-Ý][a-zà-ü]".format(
         noun=r"(?![A-Z][a-z])[\w-]+",
@@ -128,8 +136,8 @@ _OWN_NAME_GERMAN = re.compile(
 )
 """What is one's own with its name, behind it or a copula: "my sister Greta", "my dentist is Dr Bell". In German, where
 every noun is capitalised, the name after a copula has two words."""
-_GERMAN_KIND = re.compile(r"\b(?:[Bb]in|[Ii]st|sind) [A-ZÄÖÜ]")
-"""A noun without an article, as in "ich bin Lehrerin"."""
+_GERMAN_TRADE = re.compile(r"[Ii]ch bin [A-ZÄÖÜ]\w+[.!]?$")
+"""A noun without an article: "ich bin Lehrerin"."""
 
 
 class Cue(NamedTuple):
@@ -430,41 +438,32 @@ def _is_of_speaker(clause: str, grammar: Grammar) -> bool:
     if not grammar.has("mine", words[:1]) or grammar.has("yours", words) or grammar.past.search(lower):
         return False
     if grammar.has("determiners", words[:1]):  # "my dentist is Dr Bell"
-        copula = next((at for at, word in enumerate(words[:6]) if word in _COPULAS), len(words))
-        is_german = grammar is grammar_of("de")
-        named = (_OWN_NAME_GERMAN if is_german else _OWN_NAME).match(clause)
-        return named is not None or _tells_kind(clause, words[copula + 1 :], grammar)
+        named = _OWN_NAME_GERMAN if grammar is grammar_of("de") else _OWN_NAME
+        return named.match(clause) is not None or _is_condition(words)
     verb = next((at for at, word in enumerate(words[:3]) if grammar.has("states likes", [word])), None)
     if verb is None or not all(grammar.has("verbs denying always every", [word]) for word in words[1:verb]):
         return False
     said = words[verb + 1 :]
     if words[verb] in _BEING:
-        return _tells_kind(clause, said, grammar)
-    return bool(said) and not grammar.has("pointing definite", said)
-
-
-def _tells_kind(clause: str, said: Sequence[str], grammar: Grammar) -> bool:
-    """Whether what is `said` of somebody is a kind ("a nurse") or a relation to something in general ("allergic to
-    nuts")."""
-    is_towards = not (_TOWARDS.isdisjoint(said[1:2]) or grammar.has("prepositions idle", said[:1]))
-    meant = [*said[:1], *said[3 if grammar.has("definite", said[2:3]) else 2 :]] if is_towards else said
-    if not said or grammar.has("pointing definite", meant) or said[0].endswith(("ing", "gonna")):
+        is_general = bool(said) and not grammar.has("pointing definite", said)
+        is_lasting = is_general and words[verb] in _LASTING and not grammar.has("prepositions", said[:1])
+        return is_lasting or _is_condition(said) or _GERMAN_TRADE.search(clause) is not None
+    if not said or grammar.has("pointing definite", said):
         return False
-    indefinite = (
-        _INDEFINITE & grammar.classes["determiners"] - grammar.classes["definite"]
-    )  # "a" is no article in Spanish
-    if not indefinite.isdisjoint(said[:1]) or (grammar is grammar_of("de") and _GERMAN_KIND.search(clause)):
-        return True
-    is_own = grammar.has("mine ours", said) or not indefinite.isdisjoint(said) or any(map(str.isdigit, said))
-    is_related = is_towards or grammar.has("prepositions", said[0 if grammar is grammar_of("de") else 1 : 3])
-    return is_related and not is_own
+    if grammar.has("likes", words[verb : verb + 1]):
+        return len(said) <= MAX_LIKED_WORDS and not grammar.has("interrogatives pronouns", said)
+    return said[0] in _PLACING and (grammar is grammar_of("de") or _has_name(clause))
+
+
+def _is_condition(words: Sequence[str]) -> bool:
+    return any(_CONDITION.match(folded(word)) for word in words)
 
 
 def _is_of_known_name(clause: str, grammar: Grammar, names: Collection[str]) -> bool:
     """Whether a clause says what a known name is: "Jonas is coeliac"."""
     words = words_of(clause)
     is_so = any(" ".join(words[:at]) in names and _COPULAS.issuperset(words[at : at + 1]) for at in (1, 2, 3))
-    return is_so and not grammar.has("pointing definite yours", words) and not grammar.past.search(lowered(clause))
+    return is_so and _is_condition(words) and not grammar.past.search(lowered(clause))
 
 
 def _has_name(text: str) -> bool:
