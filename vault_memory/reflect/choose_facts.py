@@ -94,7 +94,8 @@ def _candidates(facts: Sequence[Fact], weigh: Weights) -> list[_Candidate]:
         each for each, highest in importance.items() if highest is None
     }
     kept = [fact for fact in facts if id(fact) not in outdated]
-    kept = [fact._replace(importance=importance.get(id(fact)) or fact.importance) for fact in kept]
+    raised = [(fact, importance.get(id(fact)) or fact.importance) for fact in kept]
+    kept = [fact._replace(importance=highest) if highest > fact.importance else fact for fact, highest in raised]
     ordered = sorted(kept, key=timeline_key)
     found = []
     for fact in ordered:
