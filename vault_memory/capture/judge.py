@@ -255,12 +255,12 @@ def find_items(
         newest = sources.logs_beyond({}, index.vault, config.folder_scopes, idle.total_seconds(), NAMED_LOGS)
         met |= find_names(((log.path, log.lines) for log in newest if log.scope == GLOBAL), config.capture_languages)
     if sessions or logs:
-        facts, names, wholes = index.read(
-            lambda view, _: (newest_facts(view, (), NEWEST_FACTS), _spelled(view), Names(view).wholes), ()
+        facts, names, full_names = index.read(
+            lambda view, _: (newest_facts(view, (), NEWEST_FACTS), _spelled(view), Names(view).full_names), ()
         )
         with closing(writer) if (writer := configured_writer(config, environ)) else nullcontext():
             judge = _Judge(
-                Comparer([*map(known_statement, facts), *proposed], builtin()), names, wholes, config, asked.since,
+                Comparer([*map(known_statement, facts), *proposed], builtin()), names, full_names, config, asked.since,
                 writer,
             )  # fmt: skip
             for session in sessions:
@@ -316,8 +316,8 @@ def _names_without_page(index: IndexFile, met: Mapping[str, Sequence[str]]) -> d
 
     def find_new(view: View, _: object) -> dict[str, str]:
         names, often = Names(view), {one: at[-1] for one, at in sorted(met.items()) if len(at) >= NAME_DAYS}
-        wholes = names.wholes
-        return {one: at for one, at in often.items() if not (one in wholes or names.page(names.canonical(one)))}
+        full_names = names.full_names
+        return {one: at for one, at in often.items() if not (one in full_names or names.page(names.canonical(one)))}
 
     return index.read(find_new, ()) if met else {}
 
@@ -352,10 +352,10 @@ class _Judge:
     """Judges the statements of one source after another, each also compared with those kept before it."""
 
     def __init__(
-        self, comparer: Comparer, names: Mapping[str, str], wholes: Mapping[str, str], config: Config,
+        self, comparer: Comparer, names: Mapping[str, str], full_names: Mapping[str, str], config: Config,
         since: date | None, writer: ModelWriter | None,
     ) -> None:  # fmt: skip
-        self._comparer, self._names, self._wholes = comparer, names, wholes
+        self._comparer, self._names, self._full_names = comparer, names, full_names
         self._since, self._writer = since, writer
         self.problems: list[str] = []
         self.passed_over: list[PassedOver] = []
@@ -387,9 +387,8 @@ class _Judge:
             source = f"{session}#m{turn.number}"
             stated = [one.sentence for one in statements if one.message == turn.number]
             for sentence in () if is_off_the_record(turn.text) else split_sentences(turn.text):
-                is_stated = any(
-                    one in sentence or sentence in one for one in stated
-                )  # without its bullet, or with more
+                # A statement may lack its bullet, or join several sentences.
+                is_stated = any(one in sentence or sentence in one for one in stated)
                 if count_words(sentence) >= MIN_WORDS and not is_stated:
                     is_secret = exclusions.is_secret(sentence, turn.text)
                     told = UNTOLD if is_secret else sentence
@@ -430,7 +429,7 @@ class _Judge:
     def _judge(self, statement: Statement, place: Place, turns: Sequence[bytes]) -> CaptureItem:
         """Decide on a statement; `turns` are the vectors of the user's messages just before it."""
         known = [spelled for name, spelled in self._names.items() if _names(statement.text, name)]
-        subject = self._wholes.get(statement.subject, statement.subject)
+        subject = self._full_names.get(statement.subject, statement.subject)
         about = tuple(dict.fromkeys([*filter(None, [subject]), *known]))
         kind, category = statement.cue.kind, statement.cue.category
         is_for_all = category in PERSONAL and not (statement.is_request and place.session)  # once it is ticked

@@ -89,14 +89,9 @@ class _Candidate(NamedTuple):
 def _candidates(facts: Sequence[Fact], weigh: Weights) -> list[_Candidate]:
     """The weighed facts in timeline order, which also breaks ties."""
     keys = {fact.key for fact in facts}
-    importance = {id(fact): highest for fact, highest in _repeats(facts)}
-    outdated = {id(fact) for fact in _outdated(facts)} | {
-        each for each, highest in importance.items() if highest is None
-    }
-    kept = [fact for fact in facts if id(fact) not in outdated]
-    raised = [(fact, importance.get(id(fact)) or fact.importance) for fact in kept]
-    kept = [fact._replace(importance=highest) if highest > fact.importance else fact for fact, highest in raised]
-    ordered = sorted(kept, key=timeline_key)
+    facts = list(_without_repeats(facts))
+    outdated = set(map(id, _outdated(facts)))
+    ordered = sorted((fact for fact in facts if id(fact) not in outdated), key=timeline_key)
     found = []
     for fact in ordered:
         waits_for = fact.succeeded_by if fact.succeeded_by in keys and fact.succeeded_by != fact.key else None
@@ -113,16 +108,16 @@ def _candidates(facts: Sequence[Fact], weigh: Weights) -> list[_Candidate]:
     return found
 
 
-def _repeats(facts: Iterable[Fact]) -> Iterator[tuple[Fact, float | None]]:
-    """The facts with the same words: the newest with the highest importance of all, the others with None.
+def _without_repeats(facts: Iterable[Fact]) -> Iterator[Fact]:
+    """The facts; of those with the same words only the newest, with the highest importance of them all.
 
     One more number, name or `not` makes it another statement. A fact from outside never takes the place of one written
     here.
     """
     for found in _in_the_same_words(facts, lambda text: text):
-        *older, newest = sorted(found, key=lambda fact: (fact.is_trusted, fact.day or date.min, fact.path, fact.line))
-        yield newest, max(fact.importance for fact in found)
-        yield from ((fact, None) for fact in older)
+        newest = max(found, key=lambda fact: (fact.is_trusted, fact.day or date.min, fact.path, fact.line))
+        highest = max(fact.importance for fact in found)
+        yield newest if newest.importance == highest else newest._replace(importance=highest)
 
 
 def _outdated(facts: Iterable[Fact]) -> Iterator[Fact]:
@@ -137,12 +132,12 @@ def _outdated(facts: Iterable[Fact]) -> Iterator[Fact]:
 
 
 def _in_the_same_words(facts: Iterable[Fact], worded: Callable[[str], str]) -> Iterator[list[Fact]]:
-    """The facts that have the same subjects and the same words in `worded`, two or more at a time."""
+    """The facts, those together that have the same subjects and the same words in `worded`."""
     found: dict[tuple[object, ...], list[Fact]] = defaultdict(list)
     for fact in facts:
         said = sentence(worded(fact.text), tuple(slug.replace("-", " ") for slug in fact.subjects))
         found[fact.subjects, said if said.words else fact.key].append(fact)
-    return (alike for alike in found.values() if len(alike) > 1)
+    yield from found.values()
 
 
 # --- selection -------------------------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ class Names:
         return {s: [self.pages[page] for page in several[s]] for s in sorted(several) if len(several[s]) > 1}
 
     @property
-    def wholes(self) -> dict[str, str]:
+    def full_names(self) -> dict[str, str]:
         """The words that only one note's name of several words contains, with that name: "Sanjay" of "Sanjay Rao".
 
         None is a name of its own.

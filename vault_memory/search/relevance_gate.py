@@ -24,7 +24,6 @@ from vault_memory.search.candidates import FILE_SCORE, Candidates, Finder, inver
 from vault_memory.search.query import phrases_of, understand
 from vault_memory.store.view import ALL, ATTACHMENT, PAGE, Candidate, Store
 from vault_memory.text import terms
-from vault_memory.text.word_classes import is_question
 
 SAYS_NOTHING, SAYS_ALL = 0.8, 2.2
 """Word-vector lengths at which a word's weight leaves 0 ("back" .95, "good" .74) and reaches 1 ("dentist" 2.96,
@@ -152,8 +151,14 @@ def _asks(found: Candidates, besides: Sequence[_Word]) -> bool:
 
     After an interrogative any word does: "where does Peter live?" asks, "hi Peter" does not.
     """
-    if sum(word.weight * word.known for word in besides) >= LEAST_ASKED_WEIGHT or is_question(found.query.text):
+    if sum(word.weight * word.known for word in besides) >= LEAST_ASKED_WEIGHT:
         return True
+    if found.query.text.rstrip().endswith("?"):
+        from vault_memory.text.word_classes import grammars, words_of  # lazy: only hooks ask for this
+
+        first = words_of(found.query.text)[:1]
+        if any(grammar.has("interrogatives", first) for grammar in grammars()):
+            return True
     return not besides or not {word.word for word in besides} & set(found.query.unknown(()))
 
 

@@ -320,11 +320,6 @@ def function_words(text: str) -> frozenset[str]:
     return _closed(most) if most != "en" and counts[most] >= LEAST_IDLE else frozenset()
 
 
-def is_question(text: str) -> bool:
-    """Whether a text begins with an interrogative of any language and ends with a question mark."""
-    return text.rstrip().endswith("?") and any(each.has("interrogatives", words_of(text)[:1]) for each in grammars())
-
-
 def joined(lines: str) -> str:
     """Join a pattern that is written over several lines."""
     return "".join(map(str.strip, lines.splitlines()))
