@@ -239,12 +239,14 @@ _LOCKED = (
 """What a code of digits opens. Naming what it does not open instead (zip codes, error codes …) would be endless."""
 _IS_OR_OF = "is|of|for|to|ist|lautet|de[rsl]?|für|vo[nm]|zu[mr]?|meiner|d[aou]|(?:c['’])?est|es|é"
 
+_MARK = r"\[redacted: ([a-z-]+)\]"
+"""What stands in the place of a secret, which an earlier rule may have put there."""
 _ANY_OPTION = "|".join(rf"(?:{command})\b[^\n|;&]{{0,200}}? {option}" for command, option in _OPTIONS.items())
 
 _PLACES = (
     Rule("cookie", "cookie",
-         r"(?i)\bcookie[\"']?:[ \t]{0,4}[\"']?(?P<secret>[\w.-]{1,64}=[^\s\"'<>;]{8,4096}"
-         r"(?:;[ \t]?[\w.-]{1,64}=[^\s\"'<>;]{1,4096})*)"),
+         rf"(?i)\bcookie[\"']?:[ \t]{{0,4}}[\"']?(?P<secret>[\w.-]{{1,64}}=(?:{_MARK}|[^\s\"'<>;]{{8,4096}})"
+         rf"(?:;[ \t]?[\w.-]{{1,64}}=(?:{_MARK}|[^\s\"'<>;]{{1,4096}}))*)"),
     Rule("signature", "sig Sig",
          r"[?&](?:sig|signature|X-Amz-Signature|X-Goog-Signature)=(?P<secret>[\w%+/=-]{20,1024})"),
     Rule("password", "curl http mysql mariadb 7z rar sshpass mongo twine login -cli zip sqlcmd bcp mosquitto_ ldap "
@@ -371,8 +373,7 @@ def redacted(text: str) -> str:
 
 def kinds(*texts: str) -> set[str]:
     """The kinds of secrets in the texts, not counting those already redacted."""
-    mark = r"\[redacted: ([a-z-]+)\]"
-    return {kind for text in texts for kind in {*re.findall(mark, redacted(text))} - {*re.findall(mark, text)}}
+    return {kind for text in texts for kind in {*re.findall(_MARK, redacted(text))} - {*re.findall(_MARK, text)}}
 
 
 def _redact(text: str) -> str:
