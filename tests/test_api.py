@@ -114,15 +114,6 @@ def test_reflecting_can_be_planned_done_and_undone(root: Path) -> None:
         assert not list(root.glob("bank/**/*.md"))
 
 
-def test_a_recall_is_journalled_unless_told_otherwise(root: Path) -> None:
-    journal = root / ".memory" / "journal"
-    with Memory(root) as memory:
-        memory.recall("bicycle", journal=False)
-        assert not journal.exists()
-        memory.recall("bicycle")
-        assert list(journal.iterdir())
-
-
 def test_several_threads_may_ask_and_write_at_once(root: Path) -> None:
     with Memory(root) as memory, ThreadPoolExecutor(4) as threads:
         asked = [threads.submit(memory.recall, "bicycle", k=1) for _ in range(8)]

@@ -55,21 +55,13 @@ def test_the_users_file_wins_over_the_vaults(home: Home) -> None:
     assert (config.recall_k, config.recall_budget) == (3, 900)
 
 
-@pytest.mark.parametrize(
-    ("text", "key"),
-    [
-        ('[index]\npath = "/tmp/evil.sqlite"\n', "index.path"),
-        ('vault = "/elsewhere"\n', "vault"),
-        ('[vault]\npath = "/elsewhere"\n', "vault.path"),
-        ('[embedding]\nurl = "http://203.0.113.9"\n', "embedding.url"),
-        ('[embedding]\nkey_env = "SECRET"\n', "embedding.key_env"),
-    ],
-)
-def test_a_vault_may_not_set_paths_endpoints_or_keys(home: Home, text: str, key: str) -> None:
-    config = home.load(vault=text)
-    assert (config.vault, config.index_path) == (home.vault, None)
-    assert len(config.ignored) == 1
-    assert f"`{key}`" in config.ignored[0] and str(home.vault_file) in config.ignored[0]
+def test_a_vault_may_not_set_what_is_the_users_own(home: Home) -> None:
+    keys = [key for key, setting in SETTINGS.items() if setting.metadata["users_own"] and key != "vault"]
+    assert {"vault.path", "index.path", "embedding.url", "embedding.key_env", "reflect.provider"} < {*keys}
+    for text, said in (("".join(f"{key} = 1\n" for key in keys), keys), ('vault = "/elsewhere"\n', ["vault"])):
+        config = home.load(vault=text)
+        assert config == Config(vault=home.vault)
+        assert {*config.ignored} == {f"{home.vault_file}: `{key}` is ignored: a vault may not set it" for key in said}
 
 
 @pytest.mark.parametrize("text", ['vault = "/notes"\n', '[vault]\npath = "/notes"\nignore = ["old/"]\n'])
@@ -178,14 +170,6 @@ def test_a_model_that_is_set_badly_is_reported(home: Home, text: str, said: str)
     with pytest.raises(UsageError, match=said) as raised:
         home.load(text)
     assert "sk-123" not in str(raised.value)
-
-
-def test_a_vault_sets_no_model(home: Home) -> None:
-    own = ("reflect.at", "reflect.entity_days")
-    keys = [key for key in SETTINGS if key.startswith(("embedding.", "rerank.", "reflect.")) and key not in own]
-    found = home.load(vault="".join(f"{key} = 1\n" for key in keys))
-    assert (found.embedding_provider, found.rerank_provider, found.reflect_provider) == ("builtin", "off", "off")
-    assert sum("a vault may not set it" in sentence for sentence in found.ignored) == len(keys) == 18
 
 
 # --- addresses -------------------------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ import pytest
 from sample import at_home, call, working_in
 
 from vault_memory.errors import VaultError
-from vault_memory.startup import __version__
 
 
 @pytest.fixture
@@ -36,15 +35,6 @@ def test_wrong_usage_is_a_document_too(vault: Path, arguments: list[str]) -> Non
     document = json.loads(said.out)
     assert (said.code, document["schema"], document["error"]["exit_code"]) == (2, "vault-memory/error@1", 2)
     assert document["error"]["message"] in said.err
-
-
-def test_global_options_stand_before_or_after_the_command(vault: Path) -> None:
-    shared = ["--vault", str(vault), "--json", "--quiet"]
-    with working_in(vault.parent):
-        for arguments in ([*shared, "status"], ["status", *shared]):
-            said = call(*arguments)
-            assert (said.code, said.err, json.loads(said.out)["vault"]) == (0, "", str(vault))
-            assert call(*arguments, "--version").out == f"vault-memory, version {__version__}\n"
 
 
 def test_what_is_unexpected_is_said_in_one_sentence(vault: Path) -> None:

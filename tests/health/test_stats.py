@@ -15,7 +15,7 @@ from sample import call
 from vaults import fill, memory, opened, put
 
 from vault_memory.cli.health import write_drawing
-from vault_memory.errors import RefusedError, UsageError
+from vault_memory.errors import RefusedError
 from vault_memory.health.stats import Figures, days_of, has_moved, stats
 from vault_memory.integrations.install import is_unchanged
 from vault_memory.memory import Memory
@@ -171,18 +171,6 @@ def figures_of(curves: Sequence[Figures], weeks: Sequence[Figures]) -> Figures:
     return {"day": str(TODAY), "notes": {"count": 4321}, "facts": facts, "opinions": opinions, "weeks": list(weeks)}
 
 
-def test_a_drawing_in_the_terminal() -> None:
-    assert drawing.sparklines(figures_of(CURVES, WEEKS), 60).split("\n") == [
-        "Notes and facts per week, 30 Dec 2024 – 26 Jan 2025",
-        "notes  █··▃  up to 3",
-        "facts  █···  up to 12,345",
-        "",
-        "Confidence in opinions, 1 Jan 2025 – 1 Feb 2025",
-        f"0.90 ↗ ▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅█  {ODD}: rises",
-        "0.20 ↘ ██████████▂▂▂▂▂▂▂  falls",
-    ]
-
-
 names = st.text(max_size=40)
 points = st.dictionaries(st.dates(), st.floats(0, 1), min_size=1, max_size=9).map(lambda d: sorted(d.items()))
 mondays = st.integers(0, 521_000).map(lambda week: date.fromordinal(1 + 7 * week))
@@ -253,12 +241,6 @@ def test_a_file_that_is_not_ours_stays(vault: Memory, tmp_path: Path, where: str
     with pytest.raises(RefusedError, match="not a drawing made by this program"):
         draw(found, file)
     assert file.read_bytes() == data and file.stat().st_mode & 0o777 == 0o640
-
-
-@pytest.mark.parametrize("name", ["stats.md", "stats", "stats.svg.txt", "memory/2025-12-03.md"])
-def test_only_svg_files_are_drawn(vault: Memory, name: str) -> None:
-    with pytest.raises(UsageError, match="not the name of an SVG file"):
-        draw(stats(vault, TODAY), vault.vault.root / name)
 
 
 @pytest.mark.skipif(not hasattr(os, "symlink"), reason="needs links")

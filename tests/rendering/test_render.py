@@ -15,7 +15,6 @@ from vault_memory.rendering.recall import left_out_notes, recall_document, recal
 from vault_memory.rendering.status import index_text, problem_line
 from vault_memory.search.answer import Answer, Request, Result, Understanding
 from vault_memory.search.entity_profile import EntityProfile, EntityRow
-from vault_memory.store.view import Filters
 from vault_memory.text.output import clean, plural
 
 NOW = datetime(2025, 12, 3, 9, tzinfo=UTC)
@@ -77,29 +76,6 @@ def test_plurals(count: int, noun: str, text: str) -> None:
 # --- recall -------------------------------------------------------------------------------------------------
 
 
-def test_the_recall_document_is_whole() -> None:
-    filters = Filters(since=date(2025, 11, 1), entities=("Mara",), kinds=("world",))
-    request = Request("bees?", NOW, 5, 900, filters, id=7)
-    said = answer(result(), request=request, degraded=[("semantic", "no vectors")], seconds=0.00456)
-    document = json.loads(json.dumps(recall_document(said)))
-    assert (document["id"], document["now"]) == (7, "2025-12-03T09:00:00Z")
-    assert (document["budget"], document["seconds"]) == (900, 0.0046)
-    assert document["degraded"] == [{"what": "semantic", "why": "no vectors"}]
-    assert document["index"] == {"fresh": True, "pending": 0, "generation": 0, "notes": 12}
-    assert document["filters"]["since"] == "2025-11-01" and document["filters"]["until"] is None
-    assert document["filters"]["entities"] == ["Mara"] and document["filters"]["kinds"] == ["world"]
-    assert document["understood"] == {
-        "entities": ["Mara"], "window": ["2025-11-01", "2025-11-30"], "kinds": ["opinion"], "unknown": ["keel"],
-    }  # fmt: skip
-    assert document["results"][0]["source"] == "log/2025-11-27.md#L4"
-    assert document["results"][0]["uri"] == "obsidian://open?vault=my%20vault&file=log%2F2025-11-27"
-
-
-def test_why_is_there_only_when_asked_for() -> None:
-    found = recall_document(answer(result(), result(2, why={"lexical": 1}, line=5)))["results"]
-    assert "why" not in found[0] and found[1]["why"] == {"lexical": 1}
-
-
 @settings(deadline=None)
 @given(st.text(max_size=60))
 def test_json_is_ascii_and_keeps_the_very_text(text: str) -> None:
@@ -118,11 +94,6 @@ def test_results_are_grouped_by_note_in_line_order() -> None:
     assert recall_text(recall_document(said)["results"]) == (
         "## log/2025-11-27.md\nL4 four\nL5 five\nL9 nine\n\n## Harbour.md\nL3 three\n\n## trip.md\n(2025-11-20)\nL1 one"
     )
-
-
-def test_nothing_found_is_said() -> None:
-    assert recall_text([]) == ""
-    assert recall_notes(answer()) == ([], ["Nothing found in 12 notes."])
 
 
 def test_what_was_left_out_or_stale_is_said() -> None:

@@ -6,10 +6,9 @@ Notes go in as indexing prepares them; candidates come out under filters, for wh
 import ast
 import contextlib
 import inspect
-import json
 import re
 from collections.abc import Callable, Iterator
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import BusyError, IndexDamagedError
 from vault_memory.indexing.prepare_note import prepare
-from vault_memory.store import embedding_rows, journal, note_queries, rows
+from vault_memory.store import embedding_rows, note_queries, rows
 from vault_memory.store.content_digest import damage, digest
 from vault_memory.store.search_queries import Lexicon, Search
 from vault_memory.store.view import ALL, Filters, Store
@@ -325,28 +324,3 @@ def test_figures(store: Store) -> None:
     assert (every.totals().notes, seen.totals().notes) == (6, 5)
     assert note_queries.notes_by_day(every) == {date(2025, 11, day): 1 for day in (4, 6, 8)}
     assert note_queries.note_figures(every)[2] == every.totals().words > 0
-
-
-def test_what_was_of_use_counts_once_in_whatever_order_it_is_read(store: Store, tmp_path: Path) -> None:
-    root, moment = tmp_path / "vault", datetime(2025, 12, 1, tzinfo=UTC)
-    (root / ".memory").mkdir(parents=True)
-    key = journal.passage_key("A line.")
-    for day in (3, 1, 1):
-        cited = [journal.CitedPassage("a.md#L1", key)]
-        journal.note_recall(root, "which line?", moment.replace(day=day), cited)
-    journal.note_tombstone(root, journal.CitedPassage("a.md#L1", key), moment)
-    assert journal.is_behind(store, root)
-    for _ in range(2):
-        with store.writing():
-            journal.read_new_lines(store, root)
-        assert not journal.is_behind(store, root)
-        assert journal.days_of_use(store, [(7, key)], date(2025, 12, 9).toordinal()) == {
-            7: (date(2025, 12, 1).toordinal(),)
-        }
-        assert note_queries.count_questions(store.view(ALL), date(2025, 11, 1), date(2025, 12, 9)) == 1
-        assert journal.forgotten(store).keys() == {key}
-    for file in (root / ".memory/journal").iterdir():
-        file.write_text("\n".join(json.dumps(json.loads(line)) for line in file.read_text().splitlines()[:1]) + "\n")
-    with store.writing():
-        journal.read_new_lines(store, root)
-    assert not journal.forgotten(store)
