@@ -194,19 +194,14 @@ class Installer:
 
     def _record_file(self, file: Path) -> Path:
         name = hashlib.sha256(os.fsencode(file)).hexdigest()[:24]
-        record = Path(startup.user_folder("data", self.environ)) / "installed" / f"{name}.json"
-        former = record.with_name("user-settings.json")  # earlier versions' name for that of the user's own settings
-        is_former = file == Path(os.path.realpath(_user_settings(self.environ))) and former.exists()
-        return former if is_former and not record.exists() else record
+        return Path(startup.user_folder("data", self.environ)) / "installed" / f"{name}.json"
 
     def _record(self, file: Path) -> InstallRecord:
         """Return the record of a file that an install changed; if missing or damaged, that of a file with `{}`."""
         try:
             kept = json.loads(self._record_file(file).read_bytes())
-            folders, installs = tuple(kept.get("folders", ())), tuple(kept.get("installs") or kept.get("whose", ()))
-            before, added = kept["before"], kept.get("added")  # `whose` and `added` are an earlier version's
-            written = _hash_of_former(before, installs, added) if added else str(kept.get("written", ""))
-            return InstallRecord(before, written, folders, installs)
+            folders, installs = tuple(kept.get("folders", ())), tuple(kept.get("installs", ()))
+            return InstallRecord(kept["before"], str(kept.get("written", "")), folders, installs)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return InstallRecord(_EMPTY)
 
@@ -263,18 +258,6 @@ def add_setting(text: str, name: str, value: bool | str | list[str]) -> str:
         line = f"{key} = {_as_toml(wanted)}"
         raise RefusedError(f"`{name}` cannot be added to your settings.", f"Write `{line}` into [{table}] yourself.")
     return found
-
-
-def _hash_of_former(before: str | None, installs: Iterable[str], added: SettingValues) -> str:
-    """Return the hash of the user's settings as an earlier version wrote them, "" if that cannot be known."""
-    text = before or ""
-    with contextlib.suppress(RefusedError):
-        for install in installs:
-            text = add_setting(text, "sessions.tools", [install.partition(" ")[0]])
-        for name, value in added.items():
-            text = text if name == "sessions.tools" else add_setting(text, name, value)
-        return _hash(text.encode("utf-8"))
-    return ""
 
 
 def _drop_agent(text: str, agent: str) -> str:
@@ -450,33 +433,24 @@ def _encoded(text: str | None) -> bytes | None:
 
 def replace_file(file: Path, before: bytes | None, after: bytes | None) -> None:
     """Replace the bytes of a file (None for no file); raises ConflictError if they are not `before` any more."""
+    part = file.with_name(f".{file.name}.vault-memory.part")
     with plain_errors(file):
         file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_name(f".{file.name}.vault-memory.part")
-        with safe_files.one_writer(file.parent):
+        try:
             part.unlink(missing_ok=True)  # left by a write that was killed
-            try:
-                is_done = _replace(file, part, before, after)
-            finally:
-                part.unlink(missing_ok=True)
-    if not is_done:
-        what = f"{file} was changed meanwhile: it was not touched."
-        raise ConflictError(what, "Run this again; close the program that writes it if need be.")
-
-
-def _replace(file: Path, part: Path, before: bytes | None, after: bytes | None) -> bool:
-    """Replace a file by way of a temporary one; return False if its bytes are not `before`."""
-    if after is not None:
-        safe_files.write_durably(part, after)
-    if (file.read_bytes() if file.exists() else None) != before:
-        return False
-    if before is None:
-        safe_files.place_new(part, file)
-        return True
-    if after is None:
-        return safe_files.remove(file, part, before)
-    safe_files.keep_attributes(file, part)
-    return safe_files.replace(part, file, before)
+            if after is not None:
+                safe_files.write_durably(part, after)
+            if (file.read_bytes() if file.exists() else None) != before:
+                what = f"{file} was changed meanwhile: it was not touched."
+                raise ConflictError(what, "Run this again; close the program that writes it if need be.")
+            if after is None:
+                file.unlink()
+            else:
+                if before is not None:
+                    safe_files.keep_attributes(file, part)
+                os.replace(part, file)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 def _write_private(file: Path, data: bytes) -> None:
