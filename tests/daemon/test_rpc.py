@@ -7,7 +7,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,7 @@ from daemons import until
 from rpc_server import NOTE, PATIENCE_SECONDS, Raw, Served, request, served
 
 from vault_memory.daemon.client import LONGEST_REQUEST_BYTES, call
-from vault_memory.daemon.rpc import MAX_CONNECTIONS
-from vault_memory.errors import NotRunningError, RefusedError, VaultMemoryError
+from vault_memory.errors import RefusedError, VaultMemoryError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 
@@ -157,19 +155,6 @@ def test_clients_that_go_away_at_any_moment(server: Served) -> None:
                 raw.send(sent)
     until(lambda: lives(server))  # some may not have been met yet, and count until they are
     until(lambda: server.connections == 0)
-
-
-def test_who_is_one_too_many_is_told_to_try_again(server: Served) -> None:
-    with ExitStack() as stack:
-        for _ in range(MAX_CONNECTIONS):
-            stack.enter_context(Raw(server.path))
-        until(lambda: server.connections == MAX_CONNECTIONS)
-        with Raw(server.path) as raw:
-            assert error_of(raw.answer()) == (None, 75)
-            assert raw.answer() is None
-        with pytest.raises(NotRunningError):
-            call(server.path, "echo")
-    until(lambda: lives(server))
 
 
 def test_it_answers_again_once_threads_can_be_started_again(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:

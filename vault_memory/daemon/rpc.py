@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from vault_memory.daemon import client
-from vault_memory.errors import BusyError, RefusedError, VaultMemoryError
+from vault_memory.errors import RefusedError, VaultMemoryError
 from vault_memory.vault.safe_files import replace_durably
 
 Handler = Callable[[str, dict[str, Any]], Any]
@@ -27,9 +27,6 @@ Handler = Callable[[str, dict[str, Any]], Any]
 unknown method."""
 
 log = logging.getLogger(__name__)
-
-MAX_CONNECTIONS = 100
-"""Each has a thread of 0.1 MB. Further clients are told to try again; our own then do the work themselves."""
 
 CLOSING_SECONDS = 5.0
 """How long a closing server waits for running requests; systemd kills after 90 s, a person sooner."""
@@ -114,12 +111,7 @@ class Server:
                 if self._is_closing:
                     connection.close()
                     return
-                is_full = len(self._connections) >= MAX_CONNECTIONS
-                if not is_full:
-                    self._connections.add(connection)
-            if is_full:
-                _turn_away(connection)
-                continue
+                self._connections.add(connection)
             try:
                 threading.Thread(target=self._serve, args=(connection,), name="connection", daemon=True).start()
             except RuntimeError as error:  # out of threads for now
@@ -204,14 +196,6 @@ def _cut_off(connection: socket.socket, how: int = socket.SHUT_RDWR) -> None:
     """Shut a socket down, which wakes any thread blocked on it."""
     with contextlib.suppress(OSError):
         connection.shutdown(how)
-
-
-def _turn_away(connection: socket.socket) -> None:
-    """Report that there are too many connections, without waiting for the client."""
-    busy = BusyError(f"The daemon has {MAX_CONNECTIONS} connections already.", "Try again in a moment.")
-    with connection, contextlib.suppress(OSError):
-        connection.setblocking(False)
-        connection.sendall(_error(None, busy.exit_code, str(busy), busy.exit_code, busy.next_step))
 
 
 def _line(answer: dict[str, Any]) -> bytes:
