@@ -7,7 +7,6 @@ vault, and a note in it may require another scope as well.
 """
 
 import os
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,7 +22,7 @@ from vault_memory.errors import RefusedError, VaultError, VaultMemoryError
 from vault_memory.indexing.index_file import IndexFile
 from vault_memory.memory import Memory
 from vault_memory.search.answer import CLOSEST, Answer, Request, Result, RootStatus, Understanding
-from vault_memory.startup import NOTES, SESSIONS, STALE_SOURCE, user_folder
+from vault_memory.startup import NOTES, SESSIONS, STALE_SOURCE, start_thread, user_folder
 from vault_memory.store import journal
 from vault_memory.text.scope_syntax import GLOBAL, UNREADABLE_SCOPE, normal_scope
 
@@ -97,7 +96,7 @@ class Federation(Memory):
         super().__init__(vault, index_file=index_file)
         self._index_of = index_of
         self._opened: dict[Path, Memory] = {}
-        self._hanging: dict[Path, Future[list[VaultResult]]] = {}
+        self._late: dict[Path, Future[list[VaultResult]]] = {}
         """Calls on the vaults of a setting that were not done in time."""
 
     def answers(
@@ -185,12 +184,23 @@ class Federation(Memory):
         Each setting has its own thread, which finds its vaults and works on them. One that hangs does not block the
         others, and is not waited for again.
         """
+        from concurrent.futures import wait  # 15 ms, which only further vaults are worth
+
         until = time.monotonic() + seconds
         settings = dict.fromkeys((*self.config.roots, *((parent, None) for parent in self.config.roots_under)))
+        hanging = {path for path, call in self._late.items() if not call.done()}
+        calls = [
+            (path, scope, None if path in hanging else start_thread(partial(self._work_at, path, scope, work, scopes)))
+            for path, scope in settings
+        ]
         known, names = set[str](), Counter((NOTES, SESSIONS))  # names in use
-        for (path, scope), result in [(each, self._start(*each, work, scopes)) for each in settings]:  # all at once
+        for path, scope, call in calls:
             try:
-                there = result(until)
+                if call and not wait([call], max(until - time.monotonic(), 0)).done:
+                    self._late[path], call = call, None
+                if call is None:
+                    raise VaultError(f"{_name_of(path)}{_NO_ANSWER}")
+                there = call.result()
             except VaultMemoryError as error:
                 named, why = FurtherVault(_name_of(path), path, normal_scope(scope) if scope else ""), error
                 if not named.scope and scopes:  # its scope is unknown: do not reveal its name to a restricted caller
@@ -203,35 +213,6 @@ class Federation(Memory):
                     number = names[root.name]
                     if root.is_open(scopes):
                         yield root if number == 1 else root._replace(name=f"{root.name}-{number}"), given
-
-    def _start(
-        self, path: Path, scope: str | None, work: Callable[[FurtherVault], Any], scopes: Sequence[str]
-    ) -> Callable[[float], list[VaultResult]]:
-        """Work on a setting's vaults in a daemon thread, since it may hang for ever; not while an earlier one hangs.
-
-        Returns a function that waits until a time (time.monotonic) for the result; raises VaultError if it is late.
-        """
-        from concurrent.futures import Future, wait  # 15 ms, which only further vaults are worth
-
-        future = Future[list[VaultResult]]()
-        earlier = self._hanging.get(path, future)
-        is_hanging = earlier is not future and not earlier.done()
-
-        def run() -> None:
-            try:
-                future.set_result(self._work_at(path, scope, work, scopes))
-            except Exception as error:  # raised by `result`
-                future.set_exception(error)
-
-        def result(until: float) -> list[VaultResult]:
-            if is_hanging or not wait([future], max(until - time.monotonic(), 0)).done:
-                self._hanging[path] = earlier if is_hanging else future
-                raise VaultError(f"{_name_of(path)}{_NO_ANSWER}")
-            return future.result()
-
-        if not is_hanging:
-            threading.Thread(target=run, daemon=True).start()
-        return result
 
     def _work_at(
         self, path: Path, scope: str | None, work: Callable[[FurtherVault], Any], scopes: Sequence[str]

@@ -8,11 +8,14 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 if TYPE_CHECKING:
     import subprocess
+    from concurrent.futures import Future
+
+T = TypeVar("T")
 
 MODES = ("auto", "hybrid", "lexical", "semantic")
 PRESETS = ("tuned", "weighted", "classic", "rrf")
@@ -94,6 +97,23 @@ _USUAL_BYTES = 1 << 16
 """Size of the first read: asking for the maximum would allocate that much for every note."""
 
 _WITHOUT_WAITING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+def start_thread(call: Callable[[], T]) -> "Future[T]":
+    """Run `call` in a thread that, unlike an executor's, lets the process end even while it hangs."""
+    import threading
+    from concurrent.futures import Future  # 15 ms
+
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(call())
+        except BaseException as error:  # raised by `result`
+            future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return future
 
 
 def open_regular(path: str | os.PathLike[str], flags: int = 0) -> BinaryIO:

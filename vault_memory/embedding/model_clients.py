@@ -5,10 +5,9 @@ Every failure is raised as a RemoteError without the key. Import this lazily: ht
 
 import json
 import re
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import wait
 from contextlib import contextmanager
 from typing import Any, ClassVar, TypeVar
 
@@ -16,6 +15,7 @@ import httpx
 
 from vault_memory.embedding.endpoints import Endpoint
 from vault_memory.errors import RemoteError
+from vault_memory.startup import start_thread
 
 T = TypeVar("T")
 
@@ -71,15 +71,7 @@ def within(seconds: float, call: Callable[[], T], what: str) -> T:
 
     A client's own timeouts bound each read, so a slow name lookup or a trickling response escapes them.
     """
-    future: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(call())
-        except BaseException as error:  # raised in the waiting thread
-            future.set_exception(error)
-
-    threading.Thread(target=run, daemon=True).start()
+    future = start_thread(call)
     if not wait([future], seconds).done:
         raise RemoteError(f"{what} in {seconds:g} s", _MORE_TIME)
     return future.result()
