@@ -169,7 +169,7 @@ class HookRun:
 
     def _update_session(self) -> None:
         """Record what later hooks and syncs need, such as that a transcript has grown or was compacted."""
-        from vault_memory.sessions.ledger import mark_ended, mark_grown
+        from vault_memory.sessions.ledger import keep_summary, mark_ended, mark_grown
 
         event, session = self.event, self.session
         if event.what in _MARKED and event.session:
@@ -177,9 +177,16 @@ class HookRun:
         if event.what == hook_events.ENDED and event.session:
             mark_ended(self.environ, self.call.agent, event.session)
         if event.what in _NOTED and event.session:
-            self._note_session(_NOTED[event.what])
+            from vault_memory.store import journal
+
+            with contextlib.suppress(VaultMemoryError):  # no vault, or none that is writable
+                if self.config.journal:
+                    name = f"sessions/{self.call.agent}/{event.session}"
+                    journal.note_session(self.config.vault, _NOTED[event.what], name, datetime.now(UTC))
         if event.summary and event.session:
-            self._keep_summary()
+            with contextlib.suppress(VaultMemoryError, OSError):  # no settings, or a full disk
+                if self.call.agent in self.config.sessions_tools:
+                    keep_summary(self.environ, self.call.agent, event.session, event.summary)
         if event.what in (hook_events.STARTED, hook_events.COMPACTING, hook_events.COMPACTED):
             session.note(CLEARED)
         if event.what == hook_events.SUMMED_UP:
@@ -194,23 +201,6 @@ class HookRun:
             session.sweep()
         if event.what == hook_events.GONE:
             session.delete()
-
-    def _note_session(self, what: str) -> None:
-        """Record an event of the session in the vault's journal."""
-        from vault_memory.store import journal
-
-        with contextlib.suppress(VaultMemoryError):  # no vault, or none that is writable
-            if self.config.journal:
-                session = f"sessions/{self.call.agent}/{self.event.session}"
-                journal.note_session(self.config.vault, what, session, datetime.now(UTC))
-
-    def _keep_summary(self) -> None:
-        """Have the next sync add a compaction's summary to the session's text, if this agent's sessions are indexed."""
-        from vault_memory.sessions.ledger import keep_summary
-
-        with contextlib.suppress(VaultMemoryError, OSError):  # no settings, or a full disk
-            if self.call.agent in self.config.sessions_tools:
-                keep_summary(self.environ, self.call.agent, self.event.session, self.event.summary)
 
     def _is_worth_storing(self) -> bool:
         """Whether the user said something worth storing and nothing was stored yet; the agent is reminded only once."""

@@ -184,7 +184,10 @@ class McpServer:
     def _caller(self, context: Context, structured: dict[str, Any] | None = None) -> "Caller":
         from vault_memory.agents.mcp_answers import Caller
 
-        return Caller(self._vault_session(), _name_agent(context), structured)
+        params = context.session.client_params
+        name = params.client_info.name if params and params.client_info else ""
+        agent = re.sub(r"[^a-z0-9]+", "-", name.casefold())[:64].strip("-")  # as scopes spell it
+        return Caller(self._vault_session(), agent, structured)
 
     def _vault_session(self) -> "VaultSession":
         from vault_memory.agents.vault_session import VaultSession
@@ -215,13 +218,6 @@ def _always_answer(result: Result) -> Callable[[Context, types.PaginatedRequestP
 def _answer(text: str, structured: dict[str, Any] | None = None, is_error: bool = False) -> types.CallToolResult:
     text_content = types.TextContent(type="text", text=text)
     return types.CallToolResult(content=[text_content], structured_content=structured or None, is_error=is_error)
-
-
-def _name_agent(context: Context) -> str:
-    """Return the name a client gave itself, normalised for use in a scope; "" if there is none."""
-    params = context.session.client_params
-    name = params.client_info.name if params and params.client_info else ""
-    return re.sub(r"[^a-z0-9]+", "-", name.casefold())[:64].strip("-")
 
 
 def _error_text(error: Exception, what: str) -> str:

@@ -56,7 +56,7 @@ class Server:
             raise RefusedError(what, "Find out what it is, and remove it.")
         path.unlink(missing_ok=True)  # the caller holds the vault's lock, so no other daemon is running
         try:
-            listening = self._listen_on_port(path) if path.suffix == client.LOOPBACK else _listen(path)
+            listening = self._listen(path)
         except OSError as error:
             what = f"The daemon's socket {path} cannot be made: {error.strerror or error}."
             raise VaultMemoryError(what, "Set XDG_RUNTIME_DIR to a folder of your own.") from error
@@ -172,24 +172,22 @@ class Server:
             log.debug("%.80r failed: %s", method, error)
             return _error(number, client.INTERNAL_ERROR, "The daemon failed at this; its log says where.", exit_code=1)
 
-    def _listen_on_port(self, path: Path) -> socket.socket:
-        listening = socket.create_server(("127.0.0.1", 0))
-        token = os.urandom(16).hex()
-        self._token = token.encode("ascii")
-        replace_durably(path, f"{listening.getsockname()[1]} {token}\n".encode("ascii"))
+    def _listen(self, path: Path) -> socket.socket:
+        if path.suffix == client.LOOPBACK:
+            listening = socket.create_server(("127.0.0.1", 0))
+            token = os.urandom(16).hex()
+            self._token = token.encode("ascii")
+            replace_durably(path, f"{listening.getsockname()[1]} {token}\n".encode("ascii"))
+            return listening
+        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            listening.bind(str(path))
+            os.chmod(path, 0o600)
+            listening.listen(128)
+        except OSError:
+            listening.close()
+            raise
         return listening
-
-
-def _listen(path: Path) -> socket.socket:
-    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        listening.bind(str(path))
-        os.chmod(path, 0o600)
-        listening.listen(128)
-    except OSError:
-        listening.close()
-        raise
-    return listening
 
 
 def _cut_off(connection: socket.socket, how: int = socket.SHUT_RDWR) -> None:

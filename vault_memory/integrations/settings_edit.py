@@ -6,7 +6,7 @@ Our entries are recognised by their command line, from any version; members that
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 NAME = "vault-memory"
@@ -26,18 +26,22 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 _DECODER = json.JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) < 300 else float(digits))
 
 
+Place = tuple[str | int, ...]
+"""The keys and numbers that lead to a value."""
+
+
 class NotEditableError(ValueError):
     """The text is not JSON, even with comments, or has something else where our entry belongs; it says where."""
 
 
 class Node(NamedTuple):
-    """A value, whose text is `text[start:end]`. A member of an object has a `key`, which starts `at` its own offset."""
+    """A value, whose text is `text[start:end]`. A member of an object starts `at` its `key`; that of an item is its number."""
 
     start: int
     end: int
     value: Any
     at: int
-    key: str | None = None
+    key: str | int | None = None
     comma: int = -1
     """The offset of the comma after it; -1 for none."""
     children: "tuple[Node, ...]" = ()
@@ -66,16 +70,17 @@ class Document:
         lines = (self._line_until(member.at) for member in self.root.children)
         self._unit = next((line for line in lines if not line.strip()), "  ")
 
-    def find(self, path: Sequence[str]) -> Node | None:
-        """Return the value at a path of keys; of duplicate keys the last counts, as for other readers of the file."""
+    def find(self, path: Place) -> Node | None:
+        """Return the value at a path; of duplicate keys the last counts, as for other readers of the file."""
         node: Node | None = self.root
-        for key in path:
-            node = next((child for child in reversed(node.children) if child.key == key), None) if node else None
+        for step in path:
+            node = next((child for child in reversed(node.children) if child.key == step), None) if node else None
         return node
 
-    def inside(self, node: Node) -> str:
-        """Return the text between the brackets of a container."""
-        return self.text[node.start + 1 : node.end - 1]
+    def is_empty(self, path: Place) -> bool:
+        """Whether there is a container at a path with nothing in it, not even a comment."""
+        node = self.find(path)
+        return node is not None and node.value in ({}, []) and not self.text[node.start + 1 : node.end - 1].strip()
 
     # --- parsing -------------------------------------------------------------------------------------------------
 
@@ -92,7 +97,7 @@ class Document:
         children: list[Node] = []
         at = self._skip(start + 1)
         while not self.text.startswith(closing, at):
-            child = self._member(at) if closing == "}" else self._node(at)
+            child = self._member(at) if closing == "}" else self._node(at)._replace(key=len(children))
             at = self._skip(child.end)
             if self.text.startswith(",", at):
                 child, at = child._replace(comma=at), self._skip(at + 1)
@@ -115,6 +120,28 @@ class Document:
 
     # --- edits, each of which returns the new text ---------------------------------------------------------------
 
+    def set(self, path: Place, value: Any) -> str:  # noqa: ANN401
+        """Set the value at a path, with any missing containers around it; a place beyond an array's end appends."""
+        into = self.root
+        for depth, step in enumerate(path):
+            kind, article = (dict, "an object") if isinstance(step, str) else (list, "an array")
+            if not isinstance(into.value, kind):
+                name = f"`{'.'.join(map(str, path[:depth]))}`" if depth else "the file"
+                raise NotEditableError(f"{name} is not {article}")
+            child = self.find(path[: depth + 1])
+            if child is None:
+                for inner in reversed(path[depth + 1 :]):
+                    value = {inner: value} if isinstance(inner, str) else [value]
+                return self.insert(into, value, step if isinstance(step, str) else None)
+            into = child
+        return self.text if into.value == value else self.replace(into, value)
+
+    def delete(self, path: Place) -> str:
+        """Remove the value at a path."""
+        container, child = self.find(path[:-1]), self.find(path)
+        assert container and child
+        return self.remove(container, container.children.index(child))
+
     def insert(self, into: Node, value: Any, key: str | None = None) -> str:  # noqa: ANN401
         """Append a child to a container: a member with `key` to an object, an item to an array."""
         text, name = self.text, "" if key is None else f"{_dump(key)}: "
@@ -126,7 +153,7 @@ class Document:
             return f"{text[: last.end]},{gap}{name}{self._spread(value, indent)}{text[last.end :]}"
         outer = self._indentation(into.start)
         indent = outer + self._unit
-        after = "" if _LINE_END.search(self.inside(into)) else self._line_end + outer
+        after = "" if _LINE_END.search(text[into.start + 1 : into.end - 1]) else self._line_end + outer
         new = f"{self._line_end}{indent}{name}{self._spread(value, indent)}{after}"
         return text[: into.start + 1] + new + text[into.start + 1 :]
 
@@ -196,16 +223,16 @@ class Entry(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """A place where an entry of ours was found, its command line, and the owner's additions that are removed with it.
+    """An entry of ours in a document: where it is, its value and command line, and what the owner added to it.
 
-    The child `place` of `container` is what to remove: for a hook that is alone in its group, the whole group.
+    `whole` is what to remove: for a hook that is alone in its group, the whole group.
     """
 
-    node: Node
+    place: Place
+    value: Any
     words: Sequence[str]
-    container: Node
-    place: int
     added: Sequence[str]
+    whole: Place
 
 
 def is_program(words: Sequence[Any]) -> bool:
@@ -225,29 +252,30 @@ def find(document: Document, entries: Iterable[Entry]) -> list[Spot]:
     """Find everything of ours at the places of these entries."""
     found: list[Spot] = []
     for entry in entries:
-        if not (holder := document.find(entry.path)):
+        node = document.find(entry.place)
+        if node is None:
             continue
-        for index, child in enumerate(holder.children):
-            if entry.key is None:
-                found += _find_hooks(entry, holder, index, child)
-            elif child.key == entry.key and (words := entry.words(child.value)):
-                names = child.value if isinstance(child.value, dict) else ()
-                added = [f"{entry.label}.{name}" for name in names if name not in entry.value]
-                found.append(Spot(child, words, holder, index, added))
+        if entry.key is None:
+            found += _find_hooks(entry, node.value)
+        elif words := entry.words(node.value):
+            names = node.value if isinstance(node.value, dict) else ()
+            added = [f"{entry.label}.{name}" for name in names if name not in entry.value]
+            found.append(Spot(entry.place, node.value, words, added, entry.place))
     return found
 
 
-def _find_hooks(entry: Entry, holder: Node, index: int, group: Node) -> list[Spot]:
-    found = []
-    for hooks in (member for member in group.children if member.key == _HOOKS):
-        for place, hook in enumerate(hooks.children):
-            if words := entry.words(hook.value):
-                added = [name for name in hook.value if name not in entry.value]
-                where = hooks, place
-                if len(hooks.children) == 1:
-                    added, where = [*(name for name in group.value if name != _HOOKS), *added], (holder, index)
-                found.append(Spot(hook, words, *where, [f"{entry.label}.{name}" for name in added]))
-    return found
+def _find_hooks(entry: Entry, groups: Any) -> Iterator[Spot]:  # noqa: ANN401 - settings can hold anything
+    for number, group in enumerate(groups if isinstance(groups, list) else ()):
+        found: Any = group.get(_HOOKS) if isinstance(group, dict) else None
+        hooks = found if isinstance(found, list) else []
+        for place, hook in enumerate(hooks):
+            if words := entry.words(hook):
+                where: Place = (*entry.path, number, _HOOKS, place)
+                whole = where
+                added = [name for name in hook if name not in entry.value]
+                if len(hooks) == 1:
+                    whole, added = where[:-2], [*(name for name in group if name != _HOOKS), *added]
+                yield Spot(where, hook, words, [f"{entry.label}.{name}" for name in added], whole)
 
 
 def find_foreign(document: Document, entries: Iterable[Entry]) -> list[str]:
@@ -263,38 +291,16 @@ def put(text: str, entries: Iterable[Entry]) -> str:
     """
     for entry in entries:
         document = Document(text)
-        spots = find(document, [entry])
-        if isinstance(entry.value, str):
-            node = document.find(entry.place)
-            text = document.replace(node, entry.value) if node else _insert_entry(document, entry)
-        elif not spots:
-            text = _insert_entry(document, entry)
+        spots, value = find(document, [entry]), entry.value
+        if isinstance(value, str) or not spots:
+            groups = document.find(entry.path)
+            end = (len(groups.children) if groups else 0,)
+            text = document.set(entry.place, value) if entry.key else document.set(entry.path + end, {_HOOKS: [value]})
         else:
-            present = spots[-1].node.value
+            present = spots[-1].value
             kept = {name: value for name, value in present.items() if entry.keeps(name, value)}
-            renewed = present | entry.value | kept
-            text = text if renewed == present else document.replace(spots[-1].node, renewed)
+            text = document.set(spots[-1].place, present | value | kept)
     return text
-
-
-def _insert_entry(document: Document, entry: Entry) -> str:
-    """Return the text with a new entry, and with any missing containers around it."""
-    into = document.root
-    if not isinstance(into.value, dict):
-        raise NotEditableError("it is not a JSON object")
-    value: Any = entry.value if entry.key else {_HOOKS: [entry.value]}
-    for depth, name in enumerate(entry.path, 1):
-        node = document.find(entry.path[:depth])
-        is_array = depth == len(entry.path) and entry.key is None
-        if node is None:
-            value = {entry.key: value} if entry.key else [value]
-            for inner in reversed(entry.path[depth:]):
-                value = {inner: value}
-            return document.insert(into, value, name)
-        if not isinstance(node.value, list if is_array else dict):
-            raise NotEditableError(f"`{'.'.join(entry.path[:depth])}` is not an {'array' if is_array else 'object'}")
-        into = node
-    return document.insert(into, value, entry.key)
 
 
 def take(text: str, entries: Sequence[Entry], before: str) -> str:
@@ -302,26 +308,18 @@ def take(text: str, entries: Sequence[Entry], before: str) -> str:
 
     `before` is the text from before our entries were inserted.
     """
-    earlier = Document(before)
+    earlier, document = Document(before), Document(text)
     for entry in reversed(entries):
-        document, was = Document(text), earlier.find(entry.place)
+        was = earlier.find(entry.place)
         is_replaced = isinstance(entry.value, str) and was is not None and not entry.words(was.value)
         while spots := find(document, [entry]):
-            node, container, place = spots[-1].node, spots[-1].container, spots[-1].place
-            if is_replaced and was:
+            node = document.find(spots[-1].place)
+            if is_replaced and was and node:
                 there = earlier.text[was.start : was.end]
                 document = Document(document.text[: node.start] + there + document.text[node.end :])
             else:
-                document = Document(document.remove(container, place))
+                document = Document(document.delete(spots[-1].whole))
         for depth in range(len(entry.path), 0, -1):
-            document = _drop_empty(document, entry.path[:depth])
-        text = document.text
-    return text
-
-
-def _drop_empty(document: Document, path: tuple[str, ...]) -> Document:
-    node, holder = document.find(path), document.find(path[:-1])
-    if node is None or holder is None or node.value not in ({}, []) or document.inside(node).strip():
-        return document
-    place = max(place for place, child in enumerate(holder.children) if child.key == path[-1])
-    return Document(document.remove(holder, place))
+            if document.is_empty(entry.path[:depth]):
+                document = Document(document.delete(entry.path[:depth]))
+    return document.text
