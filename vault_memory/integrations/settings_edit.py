@@ -35,7 +35,7 @@ class NotEditableError(ValueError):
 
 
 class Node(NamedTuple):
-    """A value, whose text is `text[start:end]`. A member of an object starts `at` its `key`; an item has its number as key."""
+    """A value, whose text is `text[start:end]`. A member starts `at` its `key`; the key of an item is its number."""
 
     start: int
     end: int
