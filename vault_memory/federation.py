@@ -369,7 +369,14 @@ class Federation(Memory):
     def _ask_vaults(self, request: Request, may_wait: bool) -> Iterator[SourceAnswer]:
         """The further vaults' answers; with `may_wait=False` within a hook's time, from the index as it is."""
         seconds = REACH_SECONDS if may_wait else self.config.hooks_seconds * SHARE_OF_A_HOOK
-        ask = partial(self._ask_vault if may_wait else self._ask_index_of, request)
+
+        def ask(root: FurtherVault) -> Answer | NoAnswer | Memory:
+            if not may_wait:
+                return self._ask_index_of(request, root)
+            memory = self.memory_of(root)
+            # An index that must be built first is left to the caller: this thread has no time for it.
+            return memory if memory.index_file.unusable() else memory.answer(request, journal=False)
+
         for root, given in self.ask_each(ask, request.filters.scopes, seconds):
             try:
                 found = given.answer(request, journal=False) if isinstance(given, Memory) else given
@@ -379,11 +386,6 @@ class Federation(Memory):
                 yield root.name, _cited_outside(root, found)
             else:
                 yield root.name, found if isinstance(found, NoAnswer) else NoAnswer(str(found))
-
-    def _ask_vault(self, request: Request, root: FurtherVault) -> Answer | Memory:
-        """A further vault's answer; the vault if its index must be built first, for which this thread has no time."""
-        memory = self.memory_of(root)
-        return memory if memory.index_file.unusable() else memory.answer(request, journal=False)
 
     def _ask_index_of(self, request: Request, root: FurtherVault) -> Answer | NoAnswer:
         """A further vault's answer from its index as it is, without a model server."""

@@ -41,23 +41,21 @@ def test_before_a_compaction_the_summary_is_asked_to_keep_it(root: Path) -> None
     assert told(root, "s", FACT) == ""
 
 
-@pytest.mark.parametrize("said", ["What is the time?", "run the tests please", "We meet on Mondays."])
-def test_where_nothing_was_said_it_is_not(root: Path, said: str) -> None:
-    assert told(root, "s", said) == ""
-
-
 def test_who_has_stored_something_is_not(root: Path) -> None:
     assert told(root, "s", FACT, stored=FACT) == ""
     assert told(root, "s", FACT) == ""
 
 
-@pytest.mark.parametrize("event", ["SessionEnd", "PostCompact"])
-def test_events_that_reach_no_model_say_nothing(root: Path, event: str) -> None:
-    assert told(root, "s", FACT, event=event) == ""
-
-
-def test_a_stop_that_was_held_up_is_not_held_up_again(root: Path) -> None:
-    assert told(root, "s", FACT, stop_hook_active=True) == ""
+@pytest.mark.parametrize(
+    ("said", "event", "is_held_up"),
+    [("What is the time?", "Stop", False), ("run the tests please", "Stop", False),
+     ("We meet on Mondays.", "Stop", False), (FACT, "SessionEnd", False), (FACT, "PostCompact", False),
+     (FACT, "Stop", True)],
+)  # fmt: skip
+def test_for_nothing_new_at_an_event_that_reaches_no_model_or_twice_it_is_not(
+    root: Path, said: str, event: str, is_held_up: bool
+) -> None:
+    assert told(root, "s", said, event=event, stop_hook_active=is_held_up) == ""
 
 
 def test_it_is_off_until_it_is_asked_for(root: Path) -> None:

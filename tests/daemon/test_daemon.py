@@ -240,47 +240,28 @@ def test_obsidians_own_settings_count_too_and_a_hang_up_has_all_read_again(root:
 # --- what goes wrong -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pattern", ["index.sqlite*", "index.sqlite"])
-def test_the_index_is_deleted_under_it(root: Path, pattern: str) -> None:
-    daemon = start_daemon(root).settled()
-    for file in (root / ".memory").glob(pattern):
-        file.unlink()
-    assert daemon.ask("recall", query="anchor")["results"]
-    until(lambda: (root / ".memory/index.sqlite").exists())
-    put(root, "heron.md", "heron", 0)
-    daemon.settled()
-    assert daemon.ask("recall", query="heron", mode="lexical")["results"]
-    assert run(root, "index", "--check").code == 0
-
-
-def test_the_index_is_damaged_under_it(root: Path) -> None:
-    daemon = start_daemon(root).settled()
-    with contextlib.closing(sqlite3.connect(root / ".memory/index.sqlite")) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    index = root / ".memory/index.sqlite"
-    index.write_bytes(index.read_bytes()[:4096] + b"\xff" * (index.stat().st_size - 4096))
-    put(root, "heron.md", "heron", 0)
-    until(lambda: _found(daemon, "heron"))
-    daemon.settled()
-    assert run(root, "index", "--check").code == 0
-
-
-@pytest.mark.parametrize("how", ["an older one in its place", "emptied"])
-def test_the_index_is_another_one_all_at_once(root: Path, how: str) -> None:
+@pytest.mark.parametrize("how", ["deleted", "deleted with its log", "damaged", "emptied", "an older one in its place"])
+def test_whatever_is_done_to_the_index_under_it_is_put_right(root: Path, how: str) -> None:
     daemon = start_daemon(root).settled()
     index, older = root / ".memory/index.sqlite", root.parent / "older.sqlite"
-    if how == "emptied":
+    with contextlib.closing(sqlite3.connect(index)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("VACUUM INTO ?", (str(older),))
+    if how.startswith("deleted"):
+        for file in (root / ".memory").glob("index.sqlite*" if "log" in how else "index.sqlite"):
+            file.unlink()
+        assert daemon.ask("recall", query="anchor")["results"]
+    elif how == "damaged":
+        index.write_bytes(index.read_bytes()[:4096] + b"\xff" * (index.stat().st_size - 4096))
+    elif how == "emptied":
         os.truncate(index, 0)
-    else:
-        with contextlib.closing(sqlite3.connect(index)) as connection:
-            connection.execute("VACUUM INTO ?", (str(older),))
     put(root, "heron.md", "heron", 0)
-    if how != "emptied":
+    if how == "an older one in its place":
         daemon.settled()
         os.replace(older, index)
         found = daemon.ask("recall", query="heron", mode="lexical")
         assert found["results"] or not found["index"]["fresh"]
-    until(lambda: _found(daemon, "heron") and _found(daemon, "anchor"))
+    until(lambda: index.exists() and _found(daemon, "heron") and _found(daemon, "anchor"))
     daemon.settled()
     assert run(root, "index", "--check").code == 0
 

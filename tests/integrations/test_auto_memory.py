@@ -69,18 +69,14 @@ def test_without_the_option_a_setting_of_the_user_is_left_alone(home: Home) -> N
 @pytest.mark.parametrize(
     ("words", "advice"),
     [(("install", "claude-code", "--auto-memory"), "Add --scope project"),
-     (("install", "opencode", "--scope", "project", "--auto-memory"), "Leave it out.")],
+     (("install", "opencode", "--scope", "project", "--auto-memory"), "Leave it out."), (INSTALL, "`[projects]`")],
 )  # fmt: skip
 def test_it_is_for_a_project_of_claude_code_alone(home: Home, words: tuple[str, ...], advice: str) -> None:
+    if words == INSTALL:
+        (home.project / ".git").rmdir()
     before = home.files()
     ended = home.run(*words)
     assert (ended.code, advice in ended.err, home.files()) == (2, True, before)
-
-
-def test_a_folder_that_is_no_project_is_refused(home: Home) -> None:
-    (home.project / ".git").rmdir()
-    ended = home.run(*INSTALL)
-    assert (ended.code, "`[projects]`" in ended.err) == (2, True)
 
 
 def test_no_link_leads_the_notes_out_of_the_vault(home: Home) -> None:

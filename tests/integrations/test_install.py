@@ -367,26 +367,23 @@ def test_what_is_no_plain_file_is_refused_at_once(home: Home, command: str, kind
     assert (ended.code, "is not a regular file" in ended.err) == (6, True)
 
 
-@pytest.mark.parametrize("command", ["install", "uninstall"])
 @pytest.mark.parametrize(
-    ("data", "why"),
-    [(b'{"a" 1}', "line 1: Expecting ':' delimiter"), (b'{\n  // why\n  "a" 1\n}', "line 3: Expecting ':' delimiter"),
-     (b"\xff\xfe{}", "is not UTF-8")],
+    ("data", "why", "commands"),
+    [(b'{"a" 1}', "line 1: Expecting ':' delimiter", ("install", "uninstall")),
+     (b'{\n  // why\n  "a" 1\n}', "line 3: Expecting ':' delimiter", ("install", "uninstall")),
+     (b"\xff\xfe{}", "is not UTF-8", ("install", "uninstall")), (b"[1]", "the file is not an object", ("install",)),
+     (b'{"hooks": []}', "`hooks` is not an object", ("install",)),
+     (b'{"hooks": {"Stop": null}}', "`hooks.Stop` is not an array", ("install",))],
 )  # fmt: skip
-def test_what_cannot_be_read_is_not_touched(home: Home, command: str, data: bytes, why: str) -> None:
+def test_what_cannot_be_read_or_edited_is_not_touched(
+    home: Home, data: bytes, why: str, commands: tuple[str, ...]
+) -> None:
     file = home.put(SETTINGS, data)
     before = home.files()
-    ended = home.run(command, "claude-code")
-    assert ended.code == 6 and str(file) in ended.err and why in ended.err
-    assert home.files() == before  # and nothing went into the other file
-
-
-@pytest.mark.parametrize("data", [b"[1]", b'{"hooks": []}', b'{"hooks": {"Stop": null}}'])
-def test_settings_of_another_shape_are_not_touched(home: Home, data: bytes) -> None:
-    home.put(SETTINGS, data)
-    before = home.files()
-    assert home.run("install", "claude-code").code == 6
-    assert home.files() == before
+    for command in commands:
+        ended = home.run(command, "claude-code")
+        assert ended.code == 6 and str(file) in ended.err and why in ended.err
+        assert home.files() == before  # and nothing went into the other file
 
 
 @pytest.mark.parametrize(("agent", "holder"), [("vscode", "servers"), ("cursor", "mcpServers")])

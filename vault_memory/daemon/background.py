@@ -97,10 +97,14 @@ class Background:
             log.warning("%s failed: %s", name, why)
 
     def _night(self) -> None:
-        """Run capture if the settings enable it, then reflect on the result."""
+        """Run capture if the settings enable it, then reflect, which writes the pages derived from facts."""
         if self._captures():
             self._attempt("capture", self._capture)
-        self._reflect()
+        document = self._run_command("reflect")
+        moved = sum(None not in (one["before"], one["after"]) for one in document["opinions"])
+        pages, skipped = len(document["pages"]), document["skipped"]
+        first = "".join(f", the first: {without_quotes(one['path'], one['why'])}" for one in skipped[:1])
+        log.info("reflect: %d pages written, %d opinions moved, %d skipped%s", pages, moved, len(skipped), first)
 
     def _run_command(self, name: str, *options: str) -> dict[str, Any]:
         """Run a command that writes notes in a separate process and return its document; raises the error it reports.
@@ -129,14 +133,6 @@ class Background:
         done = self._run_command("capture", "--idle", str(IDLE_MINUTES))
         counts = len(done["written"]), done["proposed"], done["waiting"], len(done["problems"])
         log.info("capture: %d written, %d proposed, %d waiting, %d problems", *counts)
-
-    def _reflect(self) -> None:
-        """Run reflect, which writes the pages derived from facts."""
-        document = self._run_command("reflect")
-        moved = sum(None not in (one["before"], one["after"]) for one in document["opinions"])
-        pages, skipped = len(document["pages"]), document["skipped"]
-        first = "".join(f", the first: {without_quotes(one['path'], one['why'])}" for one in skipped[:1])
-        log.info("reflect: %d pages written, %d opinions moved, %d skipped%s", pages, moved, len(skipped), first)
 
     def _embed(self) -> None:
         """Compute missing vectors with the configured embedder; each batch is stored as it arrives."""

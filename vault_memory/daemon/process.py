@@ -229,19 +229,15 @@ class Daemon:
             if self._is_closed:
                 self._check_running()
             self._has_all_events = has_all_events
-            return rpc_methods.call(method, self._warm_memory(config), params)
+            if self._warm is None or self._warm.config is not config:  # the settings were reloaded
+                self._close()
+                held = HeldIndex(config, self._report_watching, self._changes.add_everything)
+                self._warm = Federation(config, index_file=held, index_of=HeldIndex)
+            return rpc_methods.call(method, self._warm, params)
 
     def _check_running(self, *_: object) -> None:
         if self._is_stopping:
             raise BusyError("The daemon was told to stop before all was done.", "Run the command again.")
-
-    def _warm_memory(self, config: Config) -> Federation:
-        """Return the Memory that answers questions, recreated whenever the settings have been reloaded."""
-        if self._warm is None or self._warm.config is not config:
-            self._close()
-            held = HeldIndex(config, self._report_watching, self._changes.add_everything)
-            self._warm = Federation(config, index_file=held, index_of=HeldIndex)
-        return self._warm
 
     def _report_watching(self) -> Freshness | None:
         """Return how many notes wait to be indexed; None if changes may have been missed."""
