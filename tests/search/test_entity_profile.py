@@ -105,7 +105,9 @@ def test_notes_of_one_name_are_all_told(tmp_path: Path) -> None:
         "Family/Peter.md": "My uncle.",
         "memory/2025-01-01.md": "Met [[Peter]].",
     }
-    found = memory(fill(tmp_path / "vault", notes)).entity("Peter")
+    mine = memory(fill(tmp_path / "vault", notes))
+    found = mine.entity("Peter")
+    assert mine.entity("[[Peter]]") == mine.entity("[[People/Peter.md|him]]") == found
     assert found is not None and found.row.page == "Family/Peter.md"  # what the link opens in Obsidian
     assert found.namesakes == ["Work/Clients/Peter.md", "Kim.md"]
     text = call("--vault", str(tmp_path / "vault"), "entity", "Peter").out

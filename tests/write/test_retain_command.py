@@ -15,7 +15,7 @@ from sample import call
 from vaults import age, fill, memory, opened, put, snapshot, start
 
 from vault_memory.config import template
-from vault_memory.errors import ConflictError, RefusedError
+from vault_memory.errors import ConflictError, RefusedError, UsageError
 from vault_memory.markdown import facts as grammar
 from vault_memory.markdown.parse import parse
 from vault_memory.memory import Memory
@@ -321,3 +321,11 @@ def test_several_retains_at_once_lose_no_fact(tmp_path: Path) -> None:
     assert len(found) >= 1
     mine = memory(tmp_path)
     assert mine.index_file.check()[0] == mine.index_file.check()[1]
+
+
+def test_a_whole_line_is_refused_with_the_call_that_states_it(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path / "vault", {"memory/2025-11-27.md": "# T\n"}))
+    with pytest.raises(UsageError) as refused:
+        mine.retain("- O(c=0.8) @[[The Castle]]: It is dry.", date="2025-11-27")
+    assert "memory retain 'It is dry.' --kind O --entity 'The Castle'" in str(refused.value.next_step)
+    assert mine.retain("Decided: @Nora keeps the key.", date="2025-11-27").line

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import TypeVar
 
-from vault_memory.markdown import provenance
+from vault_memory.markdown import entities, provenance
 from vault_memory.markdown.entities import is_day, link_name, slug
 from vault_memory.search.names import Names
 from vault_memory.search.superseded_facts import superseded
@@ -117,8 +117,10 @@ def listing(view: View, with_links: bool = True, names: Names | None = None) -> 
 
 
 def profile(view: View, name: str) -> EntityProfile | None:
-    """Return what is known about an entity under any of its names, or None if nothing is."""
+    """Return what is known about an entity under any of its names or a link to it, or None if nothing is."""
     names = Names(view)
+    if (link := entities.MENTION.fullmatch(name.strip())) and link["plain"]:
+        name = link_name(link["plain"])
     known = names.canonical(name)
     row = next((row for row in listing(view, names=names) if names.canonical(row.name) == known), None)
     if row is None and (path := names.page(known)):

@@ -5,6 +5,7 @@ and is written under the guest rules (rewrite.py).
 """
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -111,6 +112,12 @@ def check_entities(names: Sequence[str]) -> None:
 def check(bullet: Bullet) -> None:
     """Raise UsageError unless the bullet would be parsed as the fact it states."""
     check_entities(bullet.entities)
+    if (line := facts.HEAD.match(bullet.text.strip().removeprefix("- "))) and line[3]:
+        named = " ".join(f"--entity {shlex.quote(name)}" for name in entities.mentions(line[3]))
+        raise UsageError(
+            f"`{line[0].partition(':')[0]}:` is the head of a whole line: give only the words after it.",
+            f"For example: memory retain {shlex.quote(line[5])} --kind {line[1]} {named}",
+        )
     if bullet.by and provenance.normal(bullet.by) == provenance.UNCLEAR:
         raise UsageError(f"`{bullet.by}` does not say who it is from.", f"Write {provenance.KNOWN}.")
     if bullet.scope and not is_scope(bullet.scope):
