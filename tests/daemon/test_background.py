@@ -97,7 +97,7 @@ def test_what_a_fault_says_is_told_when_asked_and_not_logged(root: Path, caplog:
 
 def missed(root: Path) -> None:
     """Note that the reflect of midnight last ran three days ago."""
-    RunLog(root).note(NightlyRun("00:00", datetime.now().date() - timedelta(days=3)))
+    RunLog(root).record(NightlyRun("00:00", datetime.now().date() - timedelta(days=3)))
 
 
 def test_at_its_time_pages_are_written_but_not_just_after_a_save(

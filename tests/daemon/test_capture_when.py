@@ -107,7 +107,7 @@ def test_at_night_it_comes_before_the_pages_and_a_page_it_cannot_read_stops_noth
     root: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     fill(root, {"memory/2026-03-05.md": "Remember: the gate code changes every week.\n", "bank/proposals.md": "\0"})
-    RunLog(root).note(NightlyRun("00:00", datetime.now().date() - timedelta(days=3)))
+    RunLog(root).record(NightlyRun("00:00", datetime.now().date() - timedelta(days=3)))
     with background(root, at="00:00") as mine:
         mine.index_was_updated(changed=False)
         until(lambda: "reflect:" in caplog.text)

@@ -33,7 +33,7 @@ def root(tmp_path: Path) -> Path:
 
 def test_an_agent_is_not_told_of_pages_written_or_skipped(root: Path) -> None:
     ended = ReflectEnd(NOON, 3, 1, "bank/entities/Secret.md: its markers are broken", "Mend bank/entities/Secret.md.")
-    RunLog(root).note(ended)
+    RunLog(root).record(ended)
     found = status(memory(root), ("global",))
     text = status_text(narrowed(found))
     assert "pages" not in text and "skipped" not in text and "Secret" not in text
@@ -106,11 +106,11 @@ def test_one_that_failed_is_told(root: Path) -> None:
 def test_a_night_that_ended_without_a_word_is_told(root: Path) -> None:
     reflected(root)
     later = datetime.now(UTC) + timedelta(hours=1)
-    RunLog(root).note(NightlyRun("03:30", later.date(), later, ok=False))
+    RunLog(root).record(NightlyRun("03:30", later.date(), later, ok=False))
     document, _ = told(root)
     assert document is not None and (document["ok"], document["at"]) == (False, later.isoformat(timespec="seconds"))
     reflected(root)
-    RunLog(root).note(NightlyRun("03:30", later.date(), datetime.now(UTC) - timedelta(hours=1), ok=False))
+    RunLog(root).record(NightlyRun("03:30", later.date(), datetime.now(UTC) - timedelta(hours=1), ok=False))
     document, _ = told(root)
     assert document is not None and document["ok"] is True
 
@@ -127,8 +127,8 @@ def test_words_of_a_note_stay_in_the_vault() -> None:
 def test_the_night_and_the_last_reflect_are_kept_beside_each_other_for_the_owner_only(root: Path) -> None:
     log, end = RunLog(root), ReflectEnd(NOON, 3, 1, "a.md: why", "Do this.", 2, "x-reflect")
     night = NightlyRun("03:30", NOON.date(), NOON, ok=True)
-    log.note(night)
-    log.note(end)
+    log.record(night)
+    log.record(end)
     assert (RunLog(root).last(ReflectEnd), RunLog(root).last(NightlyRun)) == (end, night)
     if os.name != "nt":
         assert log.file.stat().st_mode & 0o777 == 0o600
@@ -143,7 +143,7 @@ def test_the_log_of_the_night_names_the_first_page_skipped(root: Path, caplog: p
     rewrite(root, "memory/2025-12-02.md", "keeps bees", "keeps geese")
     caplog.set_level(logging.INFO, "vault_memory")
 
-    RunLog(root).note(NightlyRun("00:00", datetime.now().date() - timedelta(days=3)))
+    RunLog(root).record(NightlyRun("00:00", datetime.now().date() - timedelta(days=3)))
     background = Background(root, LiveSettings(Config(vault=root, reflect_at="00:00")))
     background.index_was_updated(changed=False)
     background.wait()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_memory.reflect.beliefs import (
+from vault_memory.reflect.confidence import (
     CONTRADICTS,
     HIGHEST,
     LOWEST,

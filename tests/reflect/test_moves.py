@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from datetime import date
 from itertools import count
 
-from vault_memory.reflect.beliefs import HeldOpinion, weigh_evidence
+from vault_memory.reflect.confidence import weigh_evidence
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.generated_blocks import Line
 from vault_memory.reflect.opinion_page import ANEW, GONE, Move, find_moves, summarize_moves
+from vault_memory.reflect.opinions import HeldOpinion
 
 _KEYS = count(1)
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from vault_memory.markdown.fact_text import EvidenceSource, sources, without_evidence
-from vault_memory.reflect.beliefs import CONTRADICTS, RELATED, SUPPORTS, UNRELATED, relation, verdict, verdict_key
+from vault_memory.reflect.confidence import CONTRADICTS, RELATED, SUPPORTS, UNRELATED
+from vault_memory.reflect.opinions import relation, verdict, verdict_key
 
 
 @pytest.mark.parametrize(

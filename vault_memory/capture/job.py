@@ -116,12 +116,12 @@ def capture(
     except VaultMemoryError as error:
         if not asked.dry_run:
             why = without_quotes("", str(error))
-            log.note(CaptureEnd(datetime.now(UTC), why=why, next_step=error.next_step, ok=False))
+            log.record(CaptureEnd(datetime.now(UTC), why=why, next_step=error.next_step, ok=False))
         raise
     if not asked.dry_run:
         end, last = CaptureEnd(datetime.now(UTC), len(done.written), done.proposed, done.waiting), log.last(CaptureEnd)
         # A run that did nothing must not hide the last one that did.
-        log.note(last._replace(waiting=done.waiting) if last and last.ok and not done.run else end)
+        log.record(last._replace(waiting=done.waiting) if last and last.ok and not done.run else end)
     return done
 
 

@@ -192,5 +192,5 @@ class Nightly:
         return True
 
     def _note(self, night: NightlyRun) -> None:
-        self._run_log.note(night)
+        self._run_log.record(night)
         self._night = night if self._run_log.last(NightlyRun) != night else None

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from vault_memory.markdown import entities
 from vault_memory.markdown.fact_text import sentence
-from vault_memory.markdown.replaced_claims import ANY, CHANGES, ENDS, PLANNED, SAID, STATES, Claim
+from vault_memory.markdown.supersession import ANY, CHANGES, ENDS, PLANNED, SAID, STATES, Claim
 from vault_memory.text import date_finder
 
 MAX_CHARS = 200

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
+from vault_memory.markdown.counts import is_count
 from vault_memory.markdown.facts import KINDS, RetainFact
 from vault_memory.markdown.note import ASIDE, BLANK, CODE, COMMENT, FRONT, HEADING, TEXT, Note, is_note_path
 from vault_memory.text import terms
@@ -23,12 +24,6 @@ LONG_LINE_CHARS = 480
 MOST_UNREADABLE = 0.1
 """Text with zero bytes, and a larger share of bytes that are no UTF-8, is left out: an image or a program. Notes in
 another encoding have only one of the two, and stay."""
-
-
-_COUNT = re.compile(
-    r"…and [\d,]+ more\b.*|(?:.+; )?[\d,]+ facts?(?:, (?:one|[\d,]+) of them)? (?:on [\d,]+ days?|of \d).*"
-)
-"""A line of reflect's that only counts what is known: what it counts is on other lines."""
 
 
 class Passage(NamedTuple):
@@ -55,8 +50,8 @@ class Passage(NamedTuple):
 
 
 def passages(note: Note, facts: Iterable[RetainFact]) -> Iterator[Passage]:
-    """Yield the note's passages in order, given its facts in order: all lines with text but reflect's block markers
-    and counts."""
+    """Yield the note's passages in order, given its facts in order: all lines with text but the markers and counting
+    lines of generated blocks."""
     queue = iter(facts)
     fact = next(queue, None)
     marks = {line for block in note.owned for line in (block.start_line, block.end_line)}
@@ -66,8 +61,8 @@ def passages(note: Note, facts: Iterable[RetainFact]) -> Iterator[Passage]:
     number, last = 1, len(note.lines)
     while number <= last:
         line, state = note.lines[number - 1], note.states[number - 1]
-        is_count = bool(note.owned) and note.is_owned(number) and _COUNT.fullmatch(line)
-        is_own = number in marks or is_count or (fact is not None and fact.start_line == number)
+        counts = bool(note.owned) and note.is_owned(number) and is_count(line)
+        is_own = number in marks or counts or (fact is not None and fact.start_line == number)
         if window and (is_own or size + len(line) > WINDOW_CHARS or _breaks(note, number, window)):
             yield from _lines(note, window[0], window[-1], None)
             window.clear()

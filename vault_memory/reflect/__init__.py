@@ -1,6 +1,6 @@
 """Generates pages from the facts in the index. Generated pages are never a source; only generated blocks are written.
 
-index ─ fact_set ─> Fact ─ beliefs ─> HeldOpinion              (with its confidence)
+index ─ fact_set ─> Fact ─ opinions ─> HeldOpinion             (confidence weighs the evidence)
                       │                   │
                  choose_facts             │                    (the most informative facts within a token budget)
                       │                   │

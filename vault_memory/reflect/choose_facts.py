@@ -46,13 +46,6 @@ _DETAIL = re.compile(r"\d+(?:[.,:]\d+)*|[\"“*_][A-Z]|(?<=[a-z,;:] )(?!I\b)[A-Z
 """A number, a title, or a name that does not start the sentence; beyond MOST_DETAILS it is a list and adds nothing."""
 
 
-class Weights(NamedTuple):
-    """How to weigh facts: the `cost` of one in tokens, and the slugs in `focus`, which all are about, as nothing."""
-
-    cost: Callable[[Fact], int]
-    focus: frozenset[str] = frozenset()
-
-
 class Turn(NamedTuple):
     """One round of selection: its maximum tokens, and which facts it may take (None: any)."""
 
@@ -60,9 +53,14 @@ class Turn(NamedTuple):
     of: Callable[[Fact], bool] | None = None
 
 
-def choose_in_turns(facts: Sequence[Fact], weigh: Weights, turns: Iterable[Turn]) -> list[list[Fact]]:
-    """The facts that each turn selects, given what the turns before it took; the order of `facts` does not matter."""
-    choice = _Choice(_candidates(facts, weigh))
+def choose_in_turns(
+    facts: Sequence[Fact], cost: Callable[[Fact], int], turns: Iterable[Turn], focus: str = ""
+) -> list[list[Fact]]:
+    """The facts that each turn selects, given what the turns before it took; the order of `facts` does not matter.
+
+    `cost` gives the tokens of a fact; `focus` is the slug that all are about, which is worth nothing.
+    """
+    choice = _Choice(_candidates(facts, cost, focus))
     return [choice.take(turn) for turn in turns]
 
 
@@ -86,7 +84,7 @@ class _Candidate(NamedTuple):
     waits_for: int | None
 
 
-def _candidates(facts: Sequence[Fact], weigh: Weights) -> list[_Candidate]:
+def _candidates(facts: Sequence[Fact], cost: Callable[[Fact], int], focus: str) -> list[_Candidate]:
     """The weighed facts in timeline order, which also breaks ties."""
     keys = {fact.key for fact in facts}
     facts = list(_without_repeats(facts))
@@ -102,9 +100,8 @@ def _candidates(facts: Sequence[Fact], weigh: Weights) -> list[_Candidate]:
         details = DETAIL * min(len(_DETAIL.findall(fact.text)) + has_happened, MOST_DETAILS)
         sure = 1.0 if fact.confidence is None else fact.confidence
         worth = sure * (IMPORTANCE * fact.importance**2 + details)
-        about = tuple(slug for slug in dict.fromkeys(fact.about) if slug not in weigh.focus)
-        cost = max(weigh.cost(fact), 1)
-        found.append(_Candidate(fact, about, share, share * worth, cost, waits_for))
+        about = tuple(slug for slug in dict.fromkeys(fact.about) if slug != focus)
+        found.append(_Candidate(fact, about, share, share * worth, max(cost(fact), 1), waits_for))
     return found
 
 

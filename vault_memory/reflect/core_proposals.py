@@ -22,14 +22,15 @@ from vault_memory.markdown import fact_text, provenance
 from vault_memory.markdown.fact_text import without_evidence
 from vault_memory.markdown.note import TEXT
 from vault_memory.markdown.parse import parse
-from vault_memory.reflect.beliefs import CONTRADICTS, SUPPORTS, is_doubt, relation
+from vault_memory.reflect.confidence import CONTRADICTS, SUPPORTS
 from vault_memory.reflect.fact import Fact, timeline_key
 from vault_memory.reflect.fact_lines import PageContext
 from vault_memory.reflect.generated_blocks import Block, Line, text_name
 from vault_memory.reflect.merge import find_edits
 from vault_memory.reflect.opinion_page import decimal
+from vault_memory.reflect.opinions import is_doubt, relation
 from vault_memory.reflect.page_drafts import PageJobs
-from vault_memory.reflect.user_feedback import REFUSAL, TICK, Feedback, FeedbackNote, read_line
+from vault_memory.reflect.user_feedback import REFUSAL, TICK, Answer, Feedback, read_line
 from vault_memory.store import journal
 from vault_memory.text import tokens
 from vault_memory.write.rewrite import append_item, decode_utf8, lines_of, split_end
@@ -170,12 +171,12 @@ class Answers:
     facts: dict[str, Fact] = field(default_factory=dict)
     """The facts that the ticked proposals rest on."""
 
-    def notes(self) -> Iterator[FeedbackNote]:
+    def ticks(self) -> Iterator[Answer]:
         """The ticks for the journal, with the facts behind them."""
         for name, change in self.ticked.items():
             fact = self.facts.get(name)
             about = f"{journal.digits(fact.key)} {text_name(change.text)}" if fact else ""
-            yield FeedbackNote("ticked", name, about=about)
+            yield Answer("ticked", name, about=about)
 
 
 def read_answers(
@@ -198,7 +199,7 @@ def read_answers(
         elif one.mark == REFUSAL:
             found.settled.add(one.name)
             feedback.refused.add(one.name)
-            feedback.new.append(FeedbackNote("refused", one.name))
+            feedback.new.append(Answer("refused", one.name))
         elif one.mark:
             found.unclear.append(one.mark)
     # A ticked proposal whose fact is gone is dropped: the fact may have been forgotten.
@@ -275,7 +276,7 @@ class Proposer:
         """Everything certain enough for the core, even if it is there already; the surest opinions first."""
         proposed: set[int] = set()
         for opinion in self.jobs.opinions:
-            sure, days = opinion.belief.rounded, {f.day for f in (*opinion.statements, *opinion.supports) if f.day}
+            sure, days = opinion.confidence.rounded, {f.day for f in (*opinion.statements, *opinion.supports) if f.day}
             if sure >= SURE and len(days) >= SURE_DAYS and not opinion.is_superseded:
                 newest = sorted((opinion.statement, *opinion.supports), key=timeline_key, reverse=True)[:3]
                 evidence = (opinion.statement, *(fact for fact in newest if fact is not opinion.statement))

@@ -14,12 +14,12 @@ from datetime import date
 from functools import cached_property
 from itertools import chain
 
-from vault_memory.reflect.choose_facts import Turn, Weights, choose_in_turns, lately
+from vault_memory.markdown import counts
+from vault_memory.reflect.choose_facts import Turn, choose_in_turns, lately
 from vault_memory.reflect.fact import LONG_SPAN_DAYS, Fact, timeline_key
 from vault_memory.reflect.fact_lines import Body, PageContext, folded
 from vault_memory.reflect.generated_blocks import Line
 from vault_memory.text.calendar_days import long_day, period_of
-from vault_memory.text.output import plural
 
 BLOCK = "facts"
 
@@ -49,14 +49,8 @@ RELATED_LINKS, FOLDED_LINKS = 8, 4
 
 def size(facts: Sequence[Fact]) -> str:
     """How much is known, as pages say it: `14 facts on 9 days`, `2 facts, one of them of 3 May 2025`."""
-    days = {day for fact in facts if (day := known_on(fact))}
-    text = plural(len(facts), "fact")
-    if not days:
-        return text
-    dated = sum(fact.when is not None for fact in facts)
-    if dated < len(facts):
-        text += f", {'one' if dated == 1 else f'{dated:,}'} of them"
-    return f"{text} of {long_day(*days)}" if len(days) == 1 else f"{text} on {len(days):,} days"
+    days = [day for fact in facts if (day := known_on(fact))]
+    return counts.known_facts(len(facts), len(days), set(days))
 
 
 def known_on(fact: Fact) -> date | None:
@@ -112,7 +106,6 @@ class EntityPage:
     def _choose(self, tokens: int) -> tuple[list[Fact], list[Fact], list[Fact]]:
         """The headline fact, if any may be one; the rest of the overview; and the other candidates, best first."""
         telling = [fact for fact in self._facts if self._body.says_how_it_stands(fact)]
-        weigh = Weights(self._body.cost, frozenset([self.slug]))
         heading = self._heading(telling)
         turns = (
             Turn(HEADLINE_TOKENS, lambda fact: id(fact) in heading),
@@ -120,7 +113,7 @@ class EntityPage:
             Turn(tokens // LATELY_SHARE, lately(telling)),
             Turn(tokens),
         )
-        head, best, new, more = choose_in_turns(telling, weigh, turns)
+        head, best, new, more = choose_in_turns(telling, self._body.cost, turns, self.slug)
         best.sort(key=lambda fact: fact.succeeded_by is not None)
         rest = [*new, *more]
         chosen = [*head, *best, *rest]
@@ -241,7 +234,7 @@ def bank_lines(known: Sequence[Fact], context: PageContext, *, is_world: bool) -
     body = Body(period_of(last, "month"), facts, context, BANK_TOKENS, newer, is_opened=False)
     telling = [fact for fact in facts if body.says_how_it_stands(fact)]
     turns = [Turn(BANK_TOKENS // LATELY_SHARE, lately(telling)), Turn(BANK_TOKENS)]
-    chosen = [*chain(*choose_in_turns(telling, Weights(body.cost), turns))]
+    chosen = [*chain(*choose_in_turns(telling, body.cost, turns))]
 
     def lines(taken: Sequence[Fact]) -> list[Line]:
         found = [Line("## From the logs")]
@@ -252,7 +245,7 @@ def bank_lines(known: Sequence[Fact], context: PageContext, *, is_world: bool) -
             for title, of_month in by_month(taken):
                 found += [Line(""), Line(f"### {title}"), Line(""), *body.listed(of_month, "")]
         if more := len(facts) - len(taken):
-            rest = f"…and {plural(more, 'more fact')}: on the pages of those they are about, and in the logs."
+            rest = counts.and_more(more, "fact", ": on the pages of those they are about, and in the logs.")
             found += [Line(""), Line(rest, slot="folded")]
         return found
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from vault_memory.markdown import fact_text
+from vault_memory.markdown.counts import and_more
 from vault_memory.reflect.fact import LONG_SPAN_DAYS, Citations, Fact, timeline_key
 from vault_memory.reflect.generated_blocks import Line
 from vault_memory.text.calendar_days import MONTH_NAMES, Period, Span, short_day, short_span
@@ -83,7 +84,7 @@ def folded(facts: Iterable[Fact], told: Iterable[Fact], links: int, where: Calla
     fullest = sorted(places, key=lambda place: (-places[place], place))[:links]
     among = "on" if len(fullest) == len(places) else "the most on"
     at = f", {among} {listed([f'{place} ({places[place]})' for place in fullest])}" if fullest else ""
-    return f"…and {plural(places.total(), 'more fact')}{at}." if places else ""
+    return and_more(places.total(), "fact", f"{at}.") if places else ""
 
 
 def unlinked(name: str) -> str:

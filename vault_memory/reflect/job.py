@@ -146,11 +146,11 @@ def reflect(index: IndexFile, asked: ReflectRequest, steps: Steps | None = None)
         except VaultMemoryError as error:
             if not asked.dry_run and not isinstance(error, BusyError):
                 why = without_quotes("", str(error))
-                log.note(ReflectEnd(datetime.now(UTC), why=why, next_step=error.next_step, ok=False))
+                log.record(ReflectEnd(datetime.now(UTC), why=why, next_step=error.next_step, ok=False))
             raise
     if not asked.dry_run:
         path, why, next_step, _ = done.skipped[0] if done.skipped else PageProblem("", "", "")
-        log.note(ReflectEnd(
+        log.record(ReflectEnd(
             datetime.now(UTC), len(done.edits), len(done.skipped), without_quotes(path, why) if path else "", next_step,
             done.proposed.open if done.proposed else None, done.run,
         ))  # fmt: skip
@@ -271,7 +271,7 @@ def undo(
         journal.note_undone(index.vault.root, run.name, datetime.now(UTC))
         reflected = [one.name for one in standing if one.kind == REFLECT]
         if (last := log.last(ReflectEnd)) and run.name in reflected[:1]:
-            log.note(last._replace(run="", proposals=None, undone=True))
+            log.record(last._replace(run="", proposals=None, undone=True))
         return found
 
 

@@ -16,10 +16,12 @@ from itertools import chain, takewhile
 from typing import NamedTuple
 
 from vault_memory.markdown import fact_text
-from vault_memory.reflect.beliefs import HeldOpinion, round_confidence
+from vault_memory.markdown.counts import and_more
+from vault_memory.reflect.confidence import round_confidence
 from vault_memory.reflect.fact import Fact, timeline_key
 from vault_memory.reflect.fact_lines import FACT_TOKENS, PageContext, counted_each, unlinked
 from vault_memory.reflect.generated_blocks import Line, fact_name, leading_confidence
+from vault_memory.reflect.opinions import HeldOpinion
 from vault_memory.text.calendar_days import long_day
 
 BLOCK = "opinions"
@@ -50,7 +52,7 @@ def page(opinions: Sequence[HeldOpinion], context: PageContext, tokens: int = PA
     """
     if not opinions:
         return ()
-    ranks = [(one.is_superseded, -one.belief.rounded, -(one.updated or date.min).toordinal()) for one in opinions]
+    ranks = [(one.is_superseded, -one.confidence.rounded, -(one.updated or date.min).toordinal()) for one in opinions]
     ranked = sorted(range(len(opinions)), key=ranks.__getitem__)[: tokens // OPINION_TOKENS]
     entries = {place: tuple(entry(opinions[place], context)) for place in ranked}
 
@@ -64,7 +66,7 @@ def page(opinions: Sequence[HeldOpinion], context: PageContext, tokens: int = PA
             found += [Line(""), Line(f"### {title}"), Line("")]
             found += chain.from_iterable(map(entries.__getitem__, told))
         if folded := len(opinions) - len(places):
-            found += [Line(""), Line(f"…and {folded:,} more: see `memory opinions`.", slot="folded")]
+            found += [Line(""), Line(and_more(folded, tail=": see `memory opinions`."), slot="folded")]
         return found
 
     return context.fit(ranked, tokens, lines)
@@ -73,14 +75,14 @@ def page(opinions: Sequence[HeldOpinion], context: PageContext, tokens: int = PA
 def entry(opinion: HeldOpinion, context: PageContext, is_short: bool = False) -> Iterator[Line]:
     """One opinion with its trend and the evidence for and against it; if `is_short`, only the newest of each."""
     name, of = fact_name(opinion.statement.key), fact_name(opinion.statements[0].key)
-    belief, day = opinion.belief, opinion.updated
+    held, day = opinion.confidence, opinion.updated
     said = _cited_words(opinion.statement, context, NO_LONGER if opinion.is_superseded else "")
-    yield Line(f"- **{decimal(belief.rounded)}** {said}", (opinion.statement.key,))
-    if belief.history:
-        prior = round_confidence(belief.prior)
-        start = f" from {decimal(prior)}" if prior != belief.rounded else ""
+    yield Line(f"- **{decimal(held.rounded)}** {said}", (opinion.statement.key,))
+    if held.history:
+        prior = round_confidence(held.prior)
+        start = f" from {decimal(prior)}" if prior != held.rounded else ""
         last = f", last on {long_day(day)}" if day else ""
-        yield Line(f"  - {belief.sparkline} {belief.trend}{start}{last}", slot=f"course {name}")
+        yield Line(f"  - {held.sparkline} {held.trend}{start}{last}", slot=f"course {name}")
     for word, facts in zip(MAX_FACTS, (opinion.supports, opinion.contradicts, opinion.related), strict=True):
         worded, most = _newest_of_each(facts, context), MAX_FACTS[word]
         if is_short:

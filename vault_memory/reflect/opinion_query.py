@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import chain
 
-from vault_memory.reflect import beliefs, fact_set
-from vault_memory.reflect.beliefs import HeldOpinion, round_confidence
+from vault_memory.reflect import fact_set
+from vault_memory.reflect.confidence import round_confidence
 from vault_memory.reflect.fact import Fact
+from vault_memory.reflect.opinions import NOBODY, OPINION, HeldOpinion, find_opinions
 from vault_memory.reflect.page_drafts import PageJobs
 from vault_memory.search.entity_profile import FactLine, marked
 from vault_memory.search.names import Names
@@ -58,7 +59,7 @@ def query_opinions(jobs: PageJobs, entity: str | None = None) -> list[Opinion]:
     names, public = Names(jobs.store), Names(jobs.store.public())
     by_all, by_some = (each.canonical(entity) if entity else None for each in (public, names))
     # The public opinions, on their page or folded away there; and those stated in some scope.
-    shared = beliefs.find_opinions(jobs.fact_set.facts, jobs.opinion_inputs, by_all)
+    shared = find_opinions(jobs.fact_set.facts, jobs.opinion_inputs, by_all)
     found = [*((opinion, GLOBAL) for opinion in shared), *_private(jobs, names, by_some)]
     parts = ((one.statements, one.supports, one.contradicts, one.related) for one, _ in found)
     lines = _lines(jobs, names, chain.from_iterable(chain.from_iterable(parts)))
@@ -76,10 +77,10 @@ def _private(jobs: PageJobs, names: Names, about: str | None) -> Iterator[tuple[
     everything = fact_set.read(jobs.store, names, jobs.asked.today, with_private=True).facts
     for scope in scopes:
         mine = [fact for fact in everything if fact.scope == scope]
-        whom = {slug for fact in mine if fact.kind == beliefs.OPINION for slug in fact.about or (beliefs.NOBODY,)}
+        whom = {slug for fact in mine if fact.kind == OPINION for slug in fact.about or (NOBODY,)}
         visible = (fact for fact in everything if fact.scope in (GLOBAL, scope))
-        bearing = [fact for fact in visible if not whom.isdisjoint(fact.about or (beliefs.NOBODY,))]
-        for opinion in beliefs.find_opinions(bearing, jobs.opinion_inputs, about):
+        bearing = [fact for fact in visible if not whom.isdisjoint(fact.about or (NOBODY,))]
+        for opinion in find_opinions(bearing, jobs.opinion_inputs, about):
             if any(fact.scope == scope for fact in opinion.statements):
                 yield opinion, scope
 
@@ -114,16 +115,16 @@ def _opinion(
 
     return Opinion(
         statement=statement.text,
-        confidence=opinion.belief.rounded,
+        confidence=opinion.confidence.rounded,
         entities=tuple(called[slug] for slug in opinion.statement.about),
-        trend=opinion.belief.trend,
+        trend=opinion.confidence.trend,
         evidence=newest_first(opinion.statements),
         superseded_by=statement.superseded_by,
         supports=newest_first(opinion.supports),
         contradicts=newest_first(opinion.contradicts),
         related=newest_first(opinion.related),
         history=_history(opinion),
-        sparkline=opinion.belief.sparkline,
+        sparkline=opinion.confidence.sparkline,
         updated=_iso(opinion.updated),
         set_by_hand=_iso(opinion.since) if opinion.is_given else None,
         scope=scope,
@@ -132,9 +133,9 @@ def _opinion(
 
 def _history(opinion: HeldOpinion) -> tuple[Moment, ...]:
     """The confidence over time, starting with the prior unless older evidence moved it."""
-    days = opinion.belief.history
+    days = opinion.confidence.history
     start = opinion.since.toordinal() if opinion.since else None
-    first = [(start, opinion.belief.prior)] if start and (not days or start < days[0][0]) else []
+    first = [(start, opinion.confidence.prior)] if start and (not days or start < days[0][0]) else []
     return tuple(Moment(date.fromordinal(day).isoformat(), round_confidence(value)) for day, value in (*first, *days))
 
 

@@ -16,8 +16,7 @@ from typing import NamedTuple
 from vault_memory.config import Config, template
 from vault_memory.markdown import entities, fact_text
 from vault_memory.markdown.entities import link_name
-from vault_memory.reflect import beliefs, entity_page, fact_set, opinion_page, summaries
-from vault_memory.reflect.beliefs import OpinionInputs
+from vault_memory.reflect import entity_page, fact_set, opinion_page, summaries
 from vault_memory.reflect.edit_plan import NOTHING_LEFT, Draft, PageProblem
 from vault_memory.reflect.entity_page import EntityPage
 from vault_memory.reflect.fact import Citations, Fact
@@ -25,6 +24,7 @@ from vault_memory.reflect.fact_lines import PageContext
 from vault_memory.reflect.generated_blocks import Line
 from vault_memory.reflect.merge import LINKED
 from vault_memory.reflect.model_writer import Ask
+from vault_memory.reflect.opinions import HeldOpinion, OpinionInputs, find_opinions
 from vault_memory.reflect.user_feedback import Feedback
 from vault_memory.search.names import Names
 from vault_memory.startup import REFLECTED
@@ -248,8 +248,8 @@ class PageJobs:
         names = fact_text.NameIndex(forms, lambda: (fact.text for fact in self.fact_set.facts))
         return lambda text: names.slugs(text, self._names.canonical)
 
-    def note_page(self, path: str) -> None:
-        """Note that a summary has a page, so that others may link to it."""
+    def allow_links_to(self, path: str) -> None:
+        """Let other pages link to a summary, since it has a page."""
         if path.startswith(self._layout.summaries):
             self._made.add(link_name(path))
 
@@ -301,8 +301,8 @@ class PageJobs:
         return found
 
     @cached_property
-    def opinions(self) -> tuple[beliefs.HeldOpinion, ...]:
-        return beliefs.find_opinions(self.fact_set.facts, self.opinion_inputs)
+    def opinions(self) -> tuple[HeldOpinion, ...]:
+        return find_opinions(self.fact_set.facts, self.opinion_inputs)
 
     @cached_property
     def opinion_inputs(self) -> OpinionInputs:
@@ -333,8 +333,8 @@ class PageJobs:
         return [(*pair, found[pair]) for pair in found.keys() - known], list(known - found.keys())
 
     @cached_property
-    def _opinions_about(self) -> dict[str, list[beliefs.HeldOpinion]]:
-        found: dict[str, list[beliefs.HeldOpinion]] = defaultdict(list)
+    def _opinions_about(self) -> dict[str, list[HeldOpinion]]:
+        found: dict[str, list[HeldOpinion]] = defaultdict(list)
         for opinion in self.opinions:
             for slug in opinion.subjects:
                 found[slug].append(opinion)

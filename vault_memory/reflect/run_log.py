@@ -97,7 +97,7 @@ class RunLog:
         except (KeyError, TypeError, ValueError):
             return None
 
-    def note(self, end: NightlyRun | ReflectEnd | CaptureEnd) -> None:
+    def record(self, end: NightlyRun | ReflectEnd | CaptureEnd) -> None:
         """Record how a run ended, replacing the last record of its kind."""
         with contextlib.suppress(OSError, VaultMemoryError), locations.writer_lock(self.file, 1.0):
             part = self.file.with_name(f"{self.file.name}.part")

@@ -97,7 +97,7 @@ class RunPlanner:
         self.verdicts = self.jobs.changed_verdicts()
         tidied = frozenset[str]() if force else self.gone
         removed = sorted(tidied.union(self.jobs.unmade) - self.feedback.removed)
-        self.feedback.new += (user_feedback.FeedbackNote("removed", "page", path, 1.0) for path in removed)
+        self.feedback.new += (user_feedback.Answer("removed", "page", path, 1.0) for path in removed)
 
     def replan(self, late: Edit) -> Edit | None:
         """Plan the edit of a page again from its current text, None if it needs none; raises like `make_edit`."""
@@ -136,10 +136,10 @@ class RunPlanner:
             is_as_made = known is not None and known.is_as_written and known.signature == signature
             draft = None if is_as_made else self._draft(job)
             if draft:
-                self.jobs.note_page(job.path)
+                self.jobs.allow_links_to(job.path)
                 self._add(draft)
             elif known and known.is_there and is_as_made:
-                self.jobs.note_page(job.path)
+                self.jobs.allow_links_to(job.path)
                 self.unchanged += 1
             elif job.without:
                 self.untold[job.path] = job.without
@@ -174,7 +174,7 @@ class RunPlanner:
         removed = self.feedback.removed
         for path in sorted(removed & there):
             removed.discard(path)
-            self.feedback.new.append(user_feedback.FeedbackNote("removed", "page", path, 0.0))
+            self.feedback.new.append(user_feedback.Answer("removed", "page", path, 0.0))
         self._stood = [path for path in stood if path not in removed]
         gone = frozenset(self._stood) - there
         self.gone = gone - moved
@@ -235,7 +235,7 @@ class RunPlanner:
                 self.skipped.append(page_problem(path, error))
                 del answers.ticked[name]  # the tick stays on the page
                 answers.settled.discard(name)
-        self.feedback.new += answers.notes()
+        self.feedback.new += answers.ticks()
         made = self._core_edit(path) if answers.ticked else None
         self.edits += [made] if made else []
         return after if before or made else b""
@@ -254,7 +254,7 @@ class RunPlanner:
         items, settled = core_proposals.list_items(self._layout.core, after), self._answers.settled
         found = core_proposals.Proposer(self.jobs, items, self._answers).propose()
         lines = core_proposals.page_lines(found, self.jobs.context)
-        unsure = sum(one.belief.rounded < core_proposals.SURE for one in self.jobs.opinions)
+        unsure = sum(one.confidence.rounded < core_proposals.SURE for one in self.jobs.opinions)
         self.proposed = core_proposals.ProposalCounts(len(found), unsure)
         if not found and self._block(self._layout.proposals, core_proposals.BLOCK) is None:
             return

@@ -8,7 +8,8 @@ size of its facts; what does not fit is reported as a count. Same facts, same by
 from collections.abc import Callable, Sequence
 from itertools import chain
 
-from vault_memory.reflect.choose_facts import Turn, Weights, choose_in_turns
+from vault_memory.markdown.counts import facts_on_days
+from vault_memory.reflect.choose_facts import Turn, choose_in_turns
 from vault_memory.reflect.edit_plan import EXTRACTIVE, Draft
 from vault_memory.reflect.fact import Fact, timeline_key
 from vault_memory.reflect.fact_lines import Body, PageContext, folded
@@ -89,8 +90,7 @@ def too_little(period: Period, facts: Sequence[Fact]) -> str:
 
 def size(facts: Sequence[Fact]) -> str:
     """How much a page covers, as it says it: `76 facts on 25 days`."""
-    days = len({fact.when for fact in facts})
-    return f"{plural(len(facts), 'fact')} on {plural(days, 'day')}"
+    return facts_on_days(len(facts), len({fact.when for fact in facts}))
 
 
 def limit(period: Period, facts: Sequence[Fact], context: PageContext) -> int:
@@ -107,7 +107,7 @@ def _fitting(body: Body, lines: Callable[[Sequence[Fact]], Sequence[Line]], fact
     """The facts for the page: important ones first, then best first; each that still fits with the lines around it."""
     keys, taken, room = {fact.key for fact in facts}, list[Fact](), SPARE_CHOICE * body.limit
     turns = Turn(body.limit // IMPORTANT_SHARE, lambda fact: fact.importance >= CORE_IMPORTANCE), Turn(room)
-    for fact in chain(*choose_in_turns(facts, Weights(body.cost), turns)):
+    for fact in chain(*choose_in_turns(facts, body.cost, turns)):
         newer = fact.succeeded_by
         if newer in keys and newer != fact.key and newer not in {one.key for one in taken}:
             continue  # its successor did not fit

@@ -14,7 +14,7 @@ from itertools import chain
 from operator import add, itemgetter, mul
 from typing import Any, NamedTuple
 
-from vault_memory.markdown import replaced_claims
+from vault_memory.markdown import supersession
 from vault_memory.markdown.frontmatter import says_property
 from vault_memory.markdown.note import ASIDE, speaker
 from vault_memory.search import decay
@@ -514,7 +514,7 @@ def rank(found: Candidates, finder: Finder) -> Ranking:
     brought = finder.search.passages({new for old, new in behind.items() if new not in aged and old in lives})
     least = min(aged.values(), default=0.0)
     passages = {**passages, **brought}
-    scores = replaced_claims.reordered(aged | dict.fromkeys(brought, least), behind)
+    scores = supersession.reordered(aged | dict.fromkeys(brought, least), behind)
     settling = frozenset(behind.values())
     if request.mode != "semantic":
         places = dict.fromkeys(
@@ -573,7 +573,7 @@ def by_preset(ranking: Ranking, judged: Mapping[int, float] | None = None) -> Ra
     steps, dropped = presets.score(ranking.candidates, ranking.lives, judged)
     places = {i: -float(place) for place, i in enumerate(steps)}
     return ranking._replace(
-        scores={i: steps[i]["score"] for i in replaced_claims.reordered(places, ranking.behind)},
+        scores={i: steps[i]["score"] for i in supersession.reordered(places, ranking.behind)},
         steps=lambda i: {"preset": preset, "steps": {step: round(x, 4) for step, x in steps[i].items()}},
         below_threshold=dropped,
     )

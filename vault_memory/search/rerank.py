@@ -14,7 +14,7 @@ from vault_memory.config import Config
 from vault_memory.embedding.endpoints import rerank_endpoint
 from vault_memory.embedding.model_clients import CoolDown, server_of
 from vault_memory.errors import RemoteError
-from vault_memory.markdown import replaced_claims
+from vault_memory.markdown import supersession
 from vault_memory.search import presets
 from vault_memory.search.answer import Request
 from vault_memory.search.ranking import Ranking, by_preset
@@ -57,7 +57,7 @@ class Reranker:
         if is_inside:
             again = by_preset(ordered, judged)
         else:
-            scores = replaced_claims.reordered(blended(ordered.scores, judged), ordered.behind)
+            scores = supersession.reordered(blended(ordered.scores, judged), ordered.behind)
             again = ordered._replace(scores=scores)
 
         def steps(passage_id: int) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from datetime import date
 from typing import NamedTuple
 
 from vault_memory.markdown import entities, provenance
-from vault_memory.markdown.replaced_claims import ANY, STATES, Claim, DatedClaim, successors
+from vault_memory.markdown.supersession import ANY, STATES, Claim, DatedClaim, successors
 from vault_memory.search.candidates import Finder
 from vault_memory.search.names import Names
 from vault_memory.store import note_queries

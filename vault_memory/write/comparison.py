@@ -11,7 +11,7 @@ from vault_memory.markdown import facts
 from vault_memory.markdown.claims import claims
 from vault_memory.markdown.entities import slug
 from vault_memory.markdown.provenance import without_citation
-from vault_memory.markdown.replaced_claims import supersedes
+from vault_memory.markdown.supersession import supersedes
 from vault_memory.search.relevance_gate import telling_weight
 from vault_memory.store import note_queries
 from vault_memory.store.note_queries import KnownFact

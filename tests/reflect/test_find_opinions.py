@@ -14,18 +14,17 @@ from reflecting import page_context, stems
 
 from vault_memory.errors import RemoteError
 from vault_memory.reflect import opinion_page
-from vault_memory.reflect.beliefs import (
+from vault_memory.reflect.confidence import STEP_DOWN, STEP_DOWN_AGREED
+from vault_memory.reflect.fact import Fact
+from vault_memory.reflect.fact_lines import PageContext
+from vault_memory.reflect.generated_blocks import fact_name
+from vault_memory.reflect.opinions import (
     MAX_RELATED,
-    STEP_DOWN,
-    STEP_DOWN_AGREED,
     ConfidenceByHand,
     HeldOpinion,
     OpinionInputs,
     find_opinions,
 )
-from vault_memory.reflect.fact import Fact
-from vault_memory.reflect.fact_lines import PageContext
-from vault_memory.reflect.generated_blocks import fact_name
 
 CONCISE = "Prefers concise replies on WhatsApp; long content goes into files."
 EARLY, NOT_EARLY = "Likes early meetings.", "Anna does not like early meetings any more."
@@ -93,7 +92,7 @@ def test_the_opposite_is_another_opinion_and_speaks_against_it() -> None:
     found = {one.statement.text: one for one in find_opinions([opinion(EARLY, 1), opinion(NOT_EARLY, 3)], inputs())}
     assert len(found) == 2
     assert texts(found[EARLY].contradicts) == [NOT_EARLY]
-    assert found[EARLY].belief.value < 0.7
+    assert found[EARLY].confidence.value < 0.7
 
 
 @settings(max_examples=20)
@@ -119,17 +118,17 @@ def test_the_nearest_facts_are_related() -> None:
 def test_facts_about_others_do_not_bear_on_it() -> None:
     one = only(opinion(EARLY), fact("Ben does not like early meetings.", 3, "ben"), fact(NOT_EARLY, 4))
     assert (one.supports, one.contradicts, one.related) == ((), (), ())
-    assert one.belief.value == 0.7
+    assert one.confidence.value == 0.7
 
 
 def test_a_contradiction_on_one_day_and_on_two() -> None:
-    once = only(opinion(EARLY), fact(NOT_EARLY, 3, "anna")).belief.value
+    once = only(opinion(EARLY), fact(NOT_EARLY, 3, "anna")).confidence.value
     same_day = only(
         opinion(EARLY), fact(NOT_EARLY, 3, "anna"), fact("Anna never likes early meetings.", 3, "anna")
-    ).belief.value
+    ).confidence.value
     twice = only(
         opinion(EARLY), fact(NOT_EARLY, 3, "anna"), fact("Anna never likes early meetings.", 8, "anna")
-    ).belief.value
+    ).confidence.value
     assert 0.7 > once >= 0.7 - STEP_DOWN
     assert once > same_day > twice >= once - STEP_DOWN_AGREED
 
@@ -141,7 +140,7 @@ def test_a_doubt_bears_neither_way(c: float | None, way: str) -> None:
     right, wrong = opinion("Felt is right for the roof.", 1), opinion("Felt is not right for the roof.", 3, c=c)
     one = next(one for one in find_opinions([right, wrong], inputs()) if one.statement == right)
     assert texts(getattr(one, way)) == [wrong.text]
-    assert (one.belief.value == 0.7) == (way == "related")
+    assert (one.confidence.value == 0.7) == (way == "related")
 
 
 # --- what is cited, and known before ----------------------------------------------------------------------------------
@@ -158,8 +157,8 @@ def test_the_days_that_are_cited_are_for_it_and_are_in_its_number_already() -> N
     message = fact("The plan of the house went to Anna in files.", 9, "anna")
     one = only(mine(LISTED), fact("Anna's replies are in files.", 5, "anna"), message, fact("Anna swims.", 9, "anna"))
     assert texts(one.supports) == ["Anna's replies are in files.", message.text]
-    assert one.belief.value == 0.9
-    assert one.belief.history == ()
+    assert one.confidence.value == 0.9
+    assert one.confidence.history == ()
     assert one.updated == date(2025, 11, 9)
     assert texts(only(mine(LISTED), message).supports) == [message.text]
 
@@ -174,7 +173,7 @@ def test_a_block_id_cites_that_very_fact() -> None:
 def test_what_was_known_when_a_number_was_given_does_not_move_it(day: int, moves: bool) -> None:
     one = only(opinion(EARLY, 5), fact(NOT_EARLY, day, "anna"))
     assert texts(one.contradicts) == [NOT_EARLY]
-    assert (one.belief.value < 0.7) is moves
+    assert (one.confidence.value < 0.7) is moves
 
 
 # --- what counts once -------------------------------------------------------------------------------------------------
@@ -190,7 +189,7 @@ def again(one: Fact, day: int, **more: object) -> Fact:
 def test_what_was_known_and_is_told_again_in_the_same_words_is_not_news() -> None:
     known_then = fact(EARLIEST, 2, "anna")
     told = [opinion(EARLY, 5), known_then]
-    assert only(*told, again(known_then, 9)).belief == only(*told).belief
+    assert only(*told, again(known_then, 9)).confidence == only(*told).confidence
     assert texts(only(*told, again(known_then, 9)).supports) == [EARLIEST] * 2
 
 
@@ -209,7 +208,7 @@ def test_only_a_newer_opinion_bears_another_out_and_no_further_than_it_is_held(d
     both = opinion(EARLY, day, "anna", "ben", c=0.62, key=5)
     one = next(one for one in find_opinions([opinion(EARLY, 5, c=0.6), both], inputs()) if one.subjects == ("anna",))
     assert texts(one.supports if is_newer else one.related) == [EARLY]
-    assert (0.6 < one.belief.value <= 0.62) is is_newer
+    assert (0.6 < one.confidence.value <= 0.62) is is_newer
 
 
 # --- what a person says counts more ----------------------------------------------------------------------------------
@@ -218,20 +217,20 @@ def test_only_a_newer_opinion_bears_another_out_and_no_further_than_it_is_held(d
 def test_the_number_in_the_bank_is_the_prior_wherever_it_stands_in_time() -> None:
     mine = opinion(EARLY, None, c=0.3, path="bank/opinions.md")
     one = only(opinion(EARLY, 1, c=0.9), mine)
-    assert one.belief.prior == 0.3
+    assert one.confidence.prior == 0.3
 
 
 def test_a_number_given_by_hand_is_moved_by_newer_facts_only() -> None:
     facts = [opinion(EARLY, 1, c=0.9), fact(NOT_EARLY, 4, "anna"), opinion(EARLY, 6, c=0.8)]
     by_hand = {fact_name(facts[0].key): ConfidenceByHand(0.4, date(2025, 11, 6))}
     one = only(*facts, by_hand=by_hand)
-    assert (one.belief.prior, one.belief.value) == (0.4, 0.4)
+    assert (one.confidence.prior, one.confidence.value) == (0.4, 0.4)
     assert texts(one.contradicts) == [NOT_EARLY]
     later = only(*facts, fact("Anna never likes early meetings.", 7, "anna"), by_hand=by_hand)
-    assert later.belief.prior == 0.4
-    assert 0.4 - STEP_DOWN <= later.belief.value < 0.4
+    assert later.confidence.prior == 0.4
+    assert 0.4 - STEP_DOWN <= later.confidence.value < 0.4
     undated = only(*facts, fact("Never likes early meetings.", None, "anna"), by_hand=by_hand)
-    assert undated.belief.value == 0.4
+    assert undated.confidence.value == 0.4
 
 
 # --- whose opinions ---------------------------------------------------------------------------------------------------
@@ -244,14 +243,14 @@ def test_opinions_of_no_entity_are_held_against_facts_of_none() -> None:
         fact("Coffee in the evening keeps me awake!", 4, "ben", kind="experience"),
     )
     assert len(one.supports) == 1
-    assert one.belief.value > 0.6
+    assert one.confidence.value > 0.6
     assert one.subjects == ()
 
 
 def test_a_statement_whose_place_another_took_is_still_held_and_less_sure() -> None:
     new = opinion(TEA, 5, c=0.9)
     found = find_opinions([opinion(EARLY, 1)._replace(succeeded_by=new.key), new], inputs())
-    sure = {one.statement.text: one.belief.rounded for one in found}
+    sure = {one.statement.text: one.confidence.rounded for one in found}
     assert sure[EARLY] < 0.7 < sure[TEA]
 
 
@@ -276,7 +275,7 @@ def test_a_page_of_few_tokens_tells_of_the_surest_and_counts_the_rest() -> None:
     assert 3 < len(kept) < 20
     assert lines[-1] == f"…and {31 - len(kept)} more: see `memory opinions`."
     assert any("surest of all" in line for line in kept)
-    sure = sorted((one.belief.rounded for one in found), reverse=True)
+    sure = sorted((one.confidence.rounded for one in found), reverse=True)
     assert sorted((float(line[4:7]) for line in kept), reverse=True) == sure[: len(kept)]
 
 

@@ -14,7 +14,7 @@ from vault_memory.markdown.claims import claims, date_in, denials, plans
 from vault_memory.markdown.facts import facts
 from vault_memory.markdown.note import Problem
 from vault_memory.markdown.parse import parse
-from vault_memory.markdown.replaced_claims import DatedClaim, reordered, successors
+from vault_memory.markdown.supersession import DatedClaim, reordered, successors
 
 DAY = 740_000
 
