@@ -169,12 +169,7 @@ class Comparer:
                 return Comparison(SUPERSEDE, known, cosines, vector, nearest)
         return Comparison(CREATE, None, cosines, vector, nearest)
 
-    def nearest(self, text: str) -> list[KnownStatement]:
-        """The known statements nearest to a text, nearest first."""
-        (vector,) = self._embedder.embed([text])
-        return [known for _, known in self._rank(vector)]
-
-    def _rank(self, vector: bytes, scope: str = "") -> list[tuple[float, KnownStatement]]:
+    def _rank(self, vector: bytes, scope: str) -> list[tuple[float, KnownStatement]]:
         pairs = (
             (cosine(vector, other), known)
             for known, other in zip(self._known, self._vectors, strict=True)

@@ -311,11 +311,9 @@ def compare(view: View, bullet: Bullet, today: date) -> Comparison:
         return Comparison(CREATE)
     names = [slug for name in wanted.entities for slug in Names(view).slugs(name)]
     known = {one.source: one for one in newest_facts(view, names, MAX_COMPARED) if KINDS[one.kind] != "experience"}
-    near = Comparer(map(known_statement, known.values()), builtin()).nearest(wanted.narrative)
-    true = _still_true(view, wanted, [known[one.source] for one in near], today)
     about = frozenset(map(entities.slug, wanted.entities))  # spelled as in the new fact: the known may use aliases
-    beside = (known_statement(one)._replace(slugs=about) for one in true)
-    return Comparer(beside, builtin()).compare(wanted.narrative, wanted.kind, wanted.entities)
+    true = (known_statement(one)._replace(slugs=about) for one in _still_true(view, wanted, known.values(), today))
+    return Comparer(true, builtin()).compare(wanted.narrative, wanted.kind, wanted.entities)
 
 
 def resemblance(compared: Comparison) -> str:
@@ -325,13 +323,8 @@ def resemblance(compared: Comparison) -> str:
 
 def _still_true(view: View, wanted: facts.RetainFact, known: Iterable[KnownFact], today: date) -> list[KnownFact]:
     """The facts, in order, that are still valid and about all entities of the wanted one."""
-    trusted = provenance.is_trusted(wanted.by or provenance.PERSON)
-    known = [
-        each
-        for each in known
-        if (provenance.is_trusted(each.by) or not trusted)
-        and not ((last := journal.last_word(view, each.key)) and last.stands)
-    ]
+    is_trusted, forgotten = provenance.is_trusted(wanted.by or provenance.PERSON), journal.forgotten(view)
+    known = [one for one in known if (provenance.is_trusted(one.by) or not is_trusted) and one.key not in forgotten]
     if not known:
         return []
     names = Names(view)
