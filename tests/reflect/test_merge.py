@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.reflect.generated_blocks import Block, Line, bare, fact_name
-from vault_memory.reflect.merge import Edits, KnownFacts, MergeResult, find_edits, merge_block
+from vault_memory.reflect.merge import Edits, MergeResult, PageHistory, find_edits, merge_block
 
 BLANK = Line("")
 
@@ -44,7 +44,7 @@ class Hand:
         self.run(draft)
 
     def run(self, draft: Sequence[Line] = DRAFT) -> MergeResult:
-        known = KnownFacts(self.facts, is_linked=lambda name: name in self.linked)
+        known = PageHistory(self.facts, is_linked=lambda name: name in self.linked)
         self.edits = find_edits(self.block, self.last, known.is_linked) if self.block else Edits()
         found = merge_block(draft, self.edits, known, frozenset(self.hidden))
         self.block, self.last = found.block, found.lines
@@ -267,7 +267,7 @@ def test_what_a_changed_line_replaced_stays_away_where_only_the_page_and_the_jou
     hand = Hand().edit(swap(F3, "- in my own words")).edit(swap("3 facts on 2 days.", "What I know."))
     replaced = hand.edit(swap("### Now", "These days:")).run().replaced
     assert hand.block is not None
-    found = merge_block([*DRAFT, fact(6)], find_edits(hand.block, None), KnownFacts(), replaced)
+    found = merge_block([*DRAFT, fact(6)], find_edits(hand.block, None), PageHistory(), replaced)
     assert texts(found.lines) == [*hand.text, fact(6).text]
 
 

@@ -13,10 +13,10 @@ from vaults import fill, memory, obeying_permissions, put, run
 
 from vault_memory.errors import ConflictError, RefusedError
 from vault_memory.reflect import generated_blocks
-from vault_memory.reflect.edit_plan import Draft, Edit, PageHistory, make_edit
+from vault_memory.reflect.edit_plan import Draft, Edit, make_edit
 from vault_memory.reflect.generated_blocks import Line, WrittenBlocks
 from vault_memory.reflect.job import WrittenEdits, write_edits
-from vault_memory.reflect.merge import KnownFacts
+from vault_memory.reflect.merge import PageHistory
 from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.vault import Vault
 from vault_memory.write.rewrite import TRIES
@@ -35,7 +35,7 @@ def draft(*lines: Line, path: str = "bank/p.md", name: str = "facts", start: str
 def past(known: Sequence[Edit] = (), facts: frozenset[str] = ALL, *, force: bool = False) -> PageHistory:
     """What is known besides the page, `known` being what was written before."""
     last = {one.sha: one.lines for one in known}
-    return PageHistory(KnownFacts(facts), last.get, lambda path: frozenset(), force)
+    return PageHistory(facts, last=last.get, force=force)
 
 
 def first(given: Draft, present: bytes | None = None) -> Edit:
@@ -128,7 +128,7 @@ def page(root: Path, path: str) -> bytes | None:
 
 def write(root: Path, drafts: Sequence[Draft], meddle: Callable[[], object] = lambda: None) -> WrittenEdits:
     """Plan and write; `meddle` happens in between, and each time a page is looked at again."""
-    of = PageHistory(KnownFacts(ALL), WrittenBlocks(root).last, lambda path: frozenset())
+    of = PageHistory(ALL, last=WrittenBlocks(root).last)
     edits = [made for one in drafts if (made := make_edit(one, page(root, one.path), of)[0])]
     meddle()
     by_place = {(one.path, one.block): one for one in drafts}

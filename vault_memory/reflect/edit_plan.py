@@ -13,7 +13,7 @@ from vault_memory.errors import ConflictError, RefusedError, VaultError, VaultMe
 from vault_memory.reflect import generated_blocks, merge
 from vault_memory.reflect.fact_lines import counted_each
 from vault_memory.reflect.generated_blocks import Block, Line, fact_name
-from vault_memory.reflect.merge import KnownFacts
+from vault_memory.reflect.merge import PageHistory
 from vault_memory.text.output import patch, plural
 
 LOSS_SHARE, LOSS_FEW = 0.25, 3
@@ -96,20 +96,6 @@ class PageProblem(NamedTuple):
     exit_code: int = 0
 
 
-class PageHistory(NamedTuple):
-    """What is known besides the page: all facts, and `last`, the lines of a written block by its hash.
-
-    `unread` is a note that cannot be read: a missing fact may be in it.
-    """
-
-    facts: KnownFacts
-    last: Callable[[str], Sequence[Line] | None]
-    hidden: Callable[[str], Container[str]]
-    """Returns the names of the lines that the user deleted from a page."""
-    force: bool = False
-    unread: str = ""
-
-
 LEFT_ALONE = (ConflictError, RefusedError, VaultError)
 """Errors that make reflect skip one page and write the others."""
 
@@ -133,9 +119,9 @@ def make_edit(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[E
             f"{draft.path} was edited by hand, and its earlier version is not known here: it was left alone.",
             "Keep what you want outside the block, then delete the block: it is made anew.",
         )
-    edits = merge.find_edits(block, last, past.facts.is_linked) if block else merge.Edits()
+    edits = merge.find_edits(block, last, past.is_linked) if block else merge.Edits()
     standing = edits.without(draft.settled) if draft.settled else edits
-    found = merge.merge_block(draft.lines, standing, past.facts, hidden)
+    found = merge.merge_block(draft.lines, standing, past, hidden)
     new = found.block._replace(by=generated_blocks.marker_word(draft.by))
     if block is None:
         is_new = any(line.text.strip() for line in found.lines)
@@ -146,7 +132,7 @@ def make_edit(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[E
     after = _write_block(draft, page, new) if is_new else present
     if after is None or after == present:
         return None, found.orphaned
-    change = count_changes(block, edits, found.lines, past.facts.names)
+    change = count_changes(block, edits, found.lines, past.facts)
     why = _why(draft, block, edits, found.lines, change)
     deleted = edits.deleted.union(name for name in found.replaced if name not in hidden)
     return Edit(
@@ -203,7 +189,7 @@ def _write_block(draft: Draft, page: generated_blocks.Page, new: Block) -> bytes
 def _refuse_loss(draft: Draft, block: Block, was: Sequence[Line], past: PageHistory) -> None:
     """Raise RefusedError if too many of a page's entries rest on facts that no note contains any more, not counting
     those reworded on the same line of their note."""
-    lost = [name for name in block.cites if not (name in past.facts.names or name in past.facts.withheld)]
+    lost = [name for name in block.cites if not (name in past.facts or name in past.withheld)]
     known = frozenset(block.cites).union(*(line.facts for line in was))
     new = frozenset[str]().union(*(line.facts for line in draft.lines)) - known
     reworded = (_places(was, lost) & _places(draft.lines, new)).total()  # in place, in their notes

@@ -61,13 +61,20 @@ class MergeResult(NamedTuple):
     """Lines of yours whose facts are all gone."""
 
 
-class KnownFacts(NamedTuple):
-    """The names of all facts, and of those that no page may show because they are forgotten or private; and whether a
-    link of a given name leads to a note."""
+class PageHistory(NamedTuple):
+    """What is known besides a page and its draft: the names of all facts, and of those that no page may show because
+    they are forgotten or private; and whether a link of a given name leads to a note."""
 
-    names: Container[str] = NO_NAMES
+    facts: Container[str] = NO_NAMES
     withheld: Container[str] = NO_NAMES
     is_linked: Callable[[str], bool] = lambda name: True
+    last: Callable[[str], Sequence[Line] | None] = lambda sha: None
+    """Returns the lines of a block as last written, by its hash."""
+    hidden: Callable[[str], Container[str]] = lambda path: NO_NAMES
+    """Returns the names of the lines that were deleted from a page, by its path."""
+    force: bool = False
+    unread: str = ""
+    """A note that cannot be read: a missing fact may be in it."""
 
 
 class Edits(NamedTuple):
@@ -193,9 +200,9 @@ def _deleted_names(present: Block, last: Sequence[Line], gone: Container[int], r
 # --- the merged block ------------------------------------------------------------------------------------------------
 
 
-def merge_block(draft: Sequence[Line], edits: Edits, facts: KnownFacts, hidden: Container[str]) -> MergeResult:
+def merge_block(draft: Sequence[Line], edits: Edits, past: PageHistory, hidden: Container[str]) -> MergeResult:
     """Merge a draft with the edits to its block; `hidden` are the names of lines deleted earlier."""
-    merged = _MergedLines(_keep_parents(edits, draft, facts, hidden))
+    merged = _MergedLines(_keep_parents(edits, draft, past, hidden))
     merged.take(draft, lambda name: name in hidden or name in edits.deleted)
     merged.add_yours()
     # Never two blank lines of ours in a row, nor one on top.
@@ -209,14 +216,14 @@ def merge_block(draft: Sequence[Line], edits: Edits, facts: KnownFacts, hidden: 
     standing = (lines[at] for at in yours if lines[at].stands_for)
     replaced = frozenset(name_alone(name) for line in standing for name in line.names)
     resting = ((lines[at].text, lines[at].facts) for at in sorted(yours) if lines[at].keys)
-    orphaned = tuple(text for text, names in resting if not any(name in facts.names for name in names))
+    orphaned = tuple(text for text, names in resting if not any(name in past.facts for name in names))
     texts = tuple(line.text for line in lines)
     cites = tuple(fact_name(key) for at, line in enumerate(lines) if at not in yours for key in line.keys)
     block = Block(texts, sha(texts), cites, yours)
     return MergeResult(block, lines, replaced, orphaned)
 
 
-def _keep_parents(edits: Edits, draft: Sequence[Line], facts: KnownFacts, hidden: Container[str]) -> Edits:
+def _keep_parents(edits: Edits, draft: Sequence[Line], past: PageHistory, hidden: Container[str]) -> Edits:
     """Make an entry of ours yours if the draft no longer has it and lines of yours are below it; a forgotten or
     private one is replaced by FORGOTTEN."""
     lines, yours, texts = list(edits.lines), set(edits.yours), [line.text for line in edits.lines]
@@ -226,7 +233,7 @@ def _keep_parents(edits: Edits, draft: Sequence[Line], facts: KnownFacts, hidden
             line = lines[place]
             if told.isdisjoint((text_name(line.text), *line.names)):
                 yours.add(place)
-                if line.facts and all(name in facts.withheld for name in line.facts):
+                if line.facts and all(name in past.withheld for name in line.facts):
                     lines[place] = Line(line.text[: indent(line.text)] + FORGOTTEN)
     return edits._replace(lines=tuple(lines), yours=frozenset(yours))
 
@@ -262,18 +269,14 @@ class _MergedLines:
             if not line.text.strip():
                 self.lines.append((line, None))
             elif standing.keys() >= line.names:
-                self._take_yours(line, {standing[name] for name in line.names})
+                taken = [place for _, place in self.lines]
+                for place in sorted({standing[name] for name in line.names}):
+                    if place not in taken and bare(self._texts[place]) != bare(line.text):  # else it was only moved
+                        self.lines.append((self._edits.lines[place], place))
             elif not all(name in standing or is_deleted(name) or is_deleted(name_alone(name)) for name in line.names):
                 self.lines.append((line, None))
             elif not heading_level(line.text) or all(map(is_deleted, line.names)):
                 gone = depth
-
-    def _take_yours(self, line: Line, places: Collection[int]) -> None:
-        """Take the lines of yours that replaced one of ours, unless it was only moved."""
-        taken = [place for _, place in self.lines]
-        for place in sorted(places):
-            if place not in taken and bare(self._texts[place]) != bare(line.text):
-                self.lines.append((self._edits.lines[place], place))
 
     def add_yours(self) -> None:
         """Add the other lines of yours, each behind the line that it stands behind now."""

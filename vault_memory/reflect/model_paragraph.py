@@ -59,15 +59,17 @@ class ModelParagraphs:
         """The signature of a page the model is done with, whether or not it wrote something usable."""
         return hashlib.blake2b(signature + self._writer.method.encode("utf-8", "replace"), digest_size=16).digest()
 
-    def add(self, draft: Draft, job: PageJob, present: Block | None, jobs: PageJobs) -> tuple[Draft, bytes]:
+    def add(
+        self, draft: Draft, job: PageJob, subject: Subject, present: Block | None, jobs: PageJobs
+    ) -> tuple[Draft, bytes]:
         """The draft with its paragraph, and the page's signature: the job's own if the model must be asked again."""
-        subject, done = job.subject, self.signature(job.signature)
+        done = self.signature(job.signature)
         # Tiers and opinions change from day to day and need no new text.
         basis = repr((self._writer.method, sorted((fact.key, fact.path) for fact in subject.own)))
         mark = Line("", slot=f"{_MARK} {hashlib.blake2b(basis.encode('utf-8', 'replace'), digest_size=16).hexdigest()}")
         last = self._last(present.sha) if present else None
         if present and last and mark in last:
-            return self._place(job, [mark, *_find_sentences(last, present.yours, jobs)], jobs) or draft, done
+            return self._place(job, subject, [mark, *_find_sentences(last, present.yours, jobs)], jobs) or draft, done
         # The model gets only facts in the draft, and none from outside: those may contain a prompt injection, and would
         # lose their mark.
         keys = dict.fromkeys(key for line in draft.lines for key in line.keys)
@@ -78,7 +80,7 @@ class ModelParagraphs:
             return draft, job.signature
         try:
             sentences = self._ask_model(subject, facts, jobs)
-            found = self._place(job, [mark, *sentences], jobs)
+            found = self._place(job, subject, [mark, *sentences], jobs)
             if found is None:
                 what = f"what {self._writer.method} wrote has no room on its page"
                 raise RemoteError(what, "If this goes on, use another model.", "unusable")
@@ -100,9 +102,9 @@ class ModelParagraphs:
         cite = jobs.context.cite
         return [_line(one.text.rstrip(".").rstrip(), [facts[n - 1] for n in one.facts], cite) for one in sentences]
 
-    def _place(self, job: PageJob, paragraph: list[Line], jobs: PageJobs) -> Draft | None:
+    def _place(self, job: PageJob, subject: Subject, paragraph: list[Line], jobs: PageJobs) -> Draft | None:
         """The draft of a page with a paragraph, cut from its end to fit; None if no sentence fits."""
-        while len(paragraph) > 1 and jobs.context.tokens(paragraph) + 1 > int(job.subject.tokens * PARAGRAPH_SHARE):
+        while len(paragraph) > 1 and jobs.context.tokens(paragraph) + 1 > int(subject.tokens * PARAGRAPH_SHARE):
             paragraph.pop()
         draft = job.draft(paragraph) if len(paragraph) > 1 else None
         return draft and draft._replace(by=self._writer.method)

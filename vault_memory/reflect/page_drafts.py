@@ -70,17 +70,14 @@ class Subject(NamedTuple):
     slug: str = ""
 
 
-NO_SUBJECT = Subject("", "", (), 0)
-"""The subject of a page without a model's paragraph."""
-
-
 class PageJob(NamedTuple):
     """A page to make: a signature of what it depends on, and how to draft it, given a model's paragraph or none."""
 
     path: str
     signature: bytes
     draft: Callable[[Sequence[Line]], Draft | None]
-    subject: Subject = NO_SUBJECT
+    subject: Subject | None = None
+    """None for a page on which a model writes nothing."""
     without: str = ""
     """The reason to give if the facts turn out not to make a page."""
 

@@ -7,9 +7,9 @@ from vault_memory.config import Config
 from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.markdown.entities import link_name
 from vault_memory.reflect import core_proposals, entity_page, generated_blocks, opinion_page, summaries, user_feedback
-from vault_memory.reflect.edit_plan import LEFT_ALONE, Draft, Edit, PageHistory, PageProblem, make_edit, page_problem
+from vault_memory.reflect.edit_plan import LEFT_ALONE, Draft, Edit, PageProblem, make_edit, page_problem
 from vault_memory.reflect.generated_blocks import Block, Line, PageLine, WrittenBlocks
-from vault_memory.reflect.merge import KnownFacts
+from vault_memory.reflect.merge import PageHistory
 from vault_memory.reflect.model_paragraph import ModelParagraphs
 from vault_memory.reflect.page_drafts import PageJob, PageJobs, ReflectRequest
 from vault_memory.reflect.run_log import REFLECT
@@ -73,12 +73,15 @@ class RunPlanner:
             ask=paragraphs.ask if paragraphs else None, removed=self._find_removed(),
             holds_block=lambda path: self._block(path, entity_page.BLOCK) is not None,
         )  # fmt: skip
-        facts = KnownFacts(
-            names=frozenset(generated_blocks.fact_name(fact.key) for fact in self.jobs.fact_set.facts),
+        self._past = PageHistory(
+            facts=frozenset(generated_blocks.fact_name(fact.key) for fact in self.jobs.fact_set.facts),
             withheld=frozenset(map(generated_blocks.fact_name, self.jobs.fact_set.withheld)),
             is_linked=self.jobs.is_linked,
+            last=self._written.last,
+            hidden=self.feedback.hidden,
+            force=asked.force,
+            unread=unread,
         )
-        self._past = PageHistory(facts, self._written.last, self.feedback.hidden, asked.force, unread)
 
     def make_plan(self, progress: "Progress | None" = None) -> None:
         """Plan every page that may change; pages whose facts and text are unchanged are not drafted at all.
@@ -131,8 +134,7 @@ class RunPlanner:
             if progress:
                 progress(done, most, done)
             asked.add(job.path)
-            known, paragraphs = self._known.get(job.path), self._paragraphs if job.subject.tokens else None
-            signature = paragraphs.signature(job.signature) if paragraphs else job.signature
+            known, signature = self._known.get(job.path), self._signature(job)
             is_as_made = known is not None and known.is_as_written and known.signature == signature
             draft = None if is_as_made else self._draft(job)
             if draft:
@@ -148,15 +150,17 @@ class RunPlanner:
             if block and block.lines != tuple(line.text for line in draft.lines):
                 self._add(draft)
 
+    def _signature(self, job: PageJob) -> bytes:
+        """The signature of a page that is done; with a model, one on which it wrote what it could."""
+        return self._paragraphs.signature(job.signature) if self._paragraphs and job.subject else job.signature
+
     def _draft(self, job: PageJob) -> Draft | None:
         """Draft a page, with the model's paragraph if there is a model, and record the page's signature."""
-        draft, signature = job.draft(()), job.signature
-        if self._paragraphs and job.subject.tokens:
-            if draft is None:
-                signature = self._paragraphs.signature(signature)
-            elif not isinstance(self._try(draft), PageProblem):  # do not ask for a page that cannot be written
-                present = self._block(draft.path, draft.block)
-                draft, signature = self._paragraphs.add(draft, job, present, self.jobs)
+        draft, signature = job.draft(()), self._signature(job)
+        # Do not ask the model for a page that cannot be written.
+        if draft and self._paragraphs and job.subject and not isinstance(self._try(draft), PageProblem):
+            present = self._block(draft.path, draft.block)
+            draft, signature = self._paragraphs.add(draft, job, job.subject, present, self.jobs)
         self.signatures[job.path] = signature
         if draft is None and self._block(job.path, summaries.BLOCK):
             return Draft(job.path, summaries.BLOCK, (summaries.TOO_LITTLE,), "")
