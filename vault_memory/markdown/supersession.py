@@ -5,8 +5,10 @@ attribute that has one value at a time.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import date
+from functools import cache
 from typing import NamedTuple
 
 STATES, CHANGES, ENDS = "states", "changes", "ends"
@@ -87,20 +89,12 @@ def supersedes(newer: Claim, older: Claim) -> bool:
     one, other = (claim.value.replace(",", "").split() for claim in (newer, older))
     if not one or not other or set(one) <= set(other) or set(other) <= set(one):
         return False
-    streets = [claim.value.split(",") for claim in (newer, older) if _has_number(claim)]
-    if len(streets) == 1 and not any(_is_town(part) for part in streets[0][1:]):
-        return False  # a street alone may be in the town
+    streets = [claim.value.split(",") for claim in (newer, older) if any(map(str.isdigit, claim.value))]
+    if len(streets) == 1 and all(any(map(str.isdigit, part)) for part in streets[0][1:]):
+        return False  # a street alone, without a town, may be in the other's
     if len(streets) == 2 and streets[0][0] == streets[1][0]:
         return False  # "5 Leith Walk, Edinburgh" and "5 Leith Walk, EH6 8LN"
     return (one[-1] in COUNTRIES) == (other[-1] in COUNTRIES)
-
-
-def _has_number(claim: Claim) -> bool:
-    return any(map(str.isdigit, claim.value))
-
-
-def _is_town(part: str) -> bool:
-    return not any(map(str.isdigit, part))
 
 
 def successors(told: Iterable[DatedClaim], today: int, asked: Container[int] | None = None) -> dict[int, int]:
@@ -109,34 +103,35 @@ def successors(told: Iterable[DatedClaim], today: int, asked: Container[int] | N
     A newer claim was written later and does not hold from an earlier day; one that holds only after `today` does not
     supersede anything yet. `asked` limits the answer to these keys.
     """
-    groups: dict[tuple[str, str, str], dict[Claim, list[DatedClaim]]] = {}  # all newest first
-    repeats: dict[tuple[str, str, str, bool], list[DatedClaim]] = {}
-    all_told = sorted(told, key=_order, reverse=True)
-    for one in all_told:
+    newest_first = sorted(told, key=_order, reverse=True)
+    rivals = defaultdict[tuple[str, str, str, bool], dict[Claim, list[DatedClaim]]](dict)
+    repeats = defaultdict[tuple[object, ...], list[DatedClaim]](list)
+    for one in newest_first:
         if one.since is None or one.since <= today:
-            group = groups.setdefault((one.subject, one.claim.slot, _rivalry(one.claim)), {})
-            group.setdefault(one.claim, []).append(one)
-            repeats.setdefault((one.subject, *one.claim.statement), []).append(one)
-    changes = {
-        key: {claim: said for claim, said in group.items() if claim.how != STATES} for key, group in groups.items()
-    }
-    is_said_again: dict[tuple[object, ...], bool] = {}
+            place = one.subject, one.claim.slot, _rivalry(one.claim), one.claim.how != STATES
+            rivals[place].setdefault(one.claim, []).append(one)  # the same claim is compared once
+            repeats[one.subject, *one.claim.statement].append(one)
+
+    @cache
+    def is_repeated_since(statement: tuple[object, ...], newer: DatedClaim) -> bool:
+        return any(_is_newer(one, newer, or_plain=True) for one in repeats.get(statement, ()))
+
     found: dict[int, DatedClaim] = {}
-    for older in all_told:
-        if not older.claim.whole or (asked is not None and older.key not in asked):
-            continue
+    for older in newest_first:
         subject, claim = older.subject, older.claim
-        among = changes if older.day is None else groups
-        places = {(subject, claim.slot, _rivalry(claim)), (subject, ANY, claim.value.removesuffix("|"))}
-        rivals = [_newest_rival(older, among.get(place, {})) for place in places]
-        newest = max(filter(None, rivals), key=_order, default=None)
+        if not claim.whole or (asked is not None and older.key not in asked):
+            continue
+        # What has no day is only superseded by a change.
+        places = (
+            (subject, *slot, is_change)
+            for slot in {(claim.slot, _rivalry(claim)), (ANY, claim.value.removesuffix("|"))}
+            for is_change in ((True,) if older.day is None else (True, False))
+        )
+        newer = [rival for place in places if (rival := _newest_rival(older, rivals.get(place, {})))]
+        newest = max(newer, key=_order, default=None)
         if newest is None or (older.key in found and _order(found[older.key]) >= _order(newest)):
             continue
-        again = (subject, *claim.statement)
-        if (again, newest) not in is_said_again:
-            said = repeats.get(again, ())
-            is_said_again[again, newest] = any(_is_newer(one, newest, or_plain=True) for one in said)
-        if not is_said_again[again, newest]:
+        if not is_repeated_since((subject, *claim.statement), newest):
             found[older.key] = newest
     return {old: newest.key for old, newest in found.items()}
 
