@@ -92,3 +92,24 @@ def test_clipped(text: str, most: int, expected: str) -> None:
 )
 def test_traced(line: str, source: str, expected: float) -> None:
     assert fact_text.traced(line, source) == pytest.approx(expected)
+
+
+# --- sources ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "rest", "found"),
+    [
+        ("Likes tea. Evidence: [[2025-10-29]] L4.", "Likes tea.", {fact_text.EvidenceSource("2025-10-29")}),
+        (
+            "Likes tea. Evidence: [[log/A.md|a]], 2025-11-11.",
+            "Likes tea.",
+            {fact_text.EvidenceSource("log/a"), fact_text.EvidenceSource("2025-11-11")},
+        ),
+        ("Likes tea. Evidence: [[2025-10-29#^late]]", "Likes tea.", {fact_text.EvidenceSource("2025-10-29", "late")}),
+        ("Evidence: none so far.", "Evidence: none so far.", set()),
+        ("Likes [[Assam]].", "Likes [[Assam]].", set()),
+    ],
+)
+def test_what_is_cited_as_evidence(text: str, rest: str, found: set[fact_text.EvidenceSource]) -> None:
+    assert (fact_text.without_evidence(text), fact_text.sources(text)) == (rest, found)

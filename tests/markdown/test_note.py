@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from vault_memory.markdown.frontmatter import says_property
 from vault_memory.markdown.links import block_id, links, tags
-from vault_memory.markdown.note import BLANK, TEXT, Heading, Note, decoded_lines, heading_path, speaker
+from vault_memory.markdown.note import BLANK, TEXT, Heading, Note, decoded_lines, folded, heading_path, speaker
 from vault_memory.markdown.parse import parse
 
 
@@ -364,3 +364,37 @@ def test_who_speaks(text: str, found: str) -> None:
 )  # fmt: skip
 def test_properties_say_something_that_the_file_does_not(properties: str, says: bool) -> None:
     assert says_property(properties) is says
+
+
+# --- when two texts are the same but for their letters ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Says “Göteborg” isn’t far.", "says 'Go\u0308teborg' isn't far"),
+        ("«Tern» sails", '"tern" sails!'),
+        ("He said 'it isn't far'.", "He said “it isn’t far.”"),
+        ("Reads ‘The Sea’ and “Loss”", "reads The Sea and Loss"),
+    ],
+)
+def test_the_same_in_other_letters(one: str, other: str) -> None:
+    assert folded(one) == folded(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("2³ long", "23 long"),
+        ("5½", "51⁄2"),
+        ("6' high", "6 high"),
+        ('5" wide', "5 wide"),
+        ('5" wide and 6" high', "5 wide and 6 high"),
+        ("6' by 7' of oak", "6 by 7 of oak"),
+        ("6’ high", "6 high"),
+        ("Lives here?", "Lives here"),
+        ("x² grows", "x2 grows"),
+    ],
+)
+def test_another_statement(one: str, other: str) -> None:
+    assert folded(one) != folded(other)

@@ -14,7 +14,7 @@ from reflecting import page_context, stems
 
 from vault_memory.errors import RemoteError
 from vault_memory.reflect import opinion_page
-from vault_memory.reflect.confidence import STEP_DOWN, STEP_DOWN_AGREED
+from vault_memory.reflect.confidence import CONTRADICTS, RELATED, STEP_DOWN, STEP_DOWN_AGREED, SUPPORTS, UNRELATED
 from vault_memory.reflect.fact import Fact
 from vault_memory.reflect.fact_lines import PageContext
 from vault_memory.reflect.generated_blocks import fact_name
@@ -24,6 +24,9 @@ from vault_memory.reflect.opinions import (
     HeldOpinion,
     OpinionInputs,
     find_opinions,
+    relation,
+    verdict,
+    verdict_key,
 )
 
 CONCISE = "Prefers concise replies on WhatsApp; long content goes into files."
@@ -103,6 +106,33 @@ def test_the_order_of_notes_plays_no_part(order: list[int], dice: random.Random)
         fact(NOT_EARLY, 4, "anna"), fact(EARLY_NEAR, 4, "anna"), opinion(EARLY, 5, "ben"), fact(EARLY_NEAR, 6, "ben"),
     ]  # fmt: skip
     assert find_opinions([facts[place] for place in order], inputs()) == find_opinions(facts, inputs())
+
+
+# --- what one statement says of another: nothing but what is certain, in whatever language ----------------------------
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "said"),
+    [
+        ("Mag das neue Büro.", "Hasst das neue Büro.", UNRELATED),
+        ("Aime le nouveau bureau.", "Déteste le nouveau bureau.", UNRELATED),
+        ("Gillar det nya kontoret.", "Hatar det nya kontoret.", UNRELATED),
+        ("Likes the new office.", "Doesn't like the new office.", CONTRADICTS),
+        ("Likes the new office.", "Does not like the new office any more.", CONTRADICTS),
+        ("Anna likes early meetings.", "No longer likes early meetings.", CONTRADICTS),
+        ("Mag das neue Büro.", "Mag das neue Büro nicht mehr.", CONTRADICTS),
+        ("Aime le nouveau bureau.", "N'aime pas le nouveau bureau.", CONTRADICTS),
+        ("Does not like it.", "DOES NOT LIKE IT.", SUPPORTS),
+        ("Prefers tea.", "[[Anna]] prefers **tea**", SUPPORTS),
+        ("Prefers tea. Evidence: [[2025-11-01]] L3.", "Prefers tea.", SUPPORTS),
+        ("Works with music.", "Works without music.", UNRELATED),
+        ("Lives in Bergen.", "Moved to Oslo.", CONTRADICTS),
+        ("Lives in Bergen.", "Lives in Bergen now.", SUPPORTS),
+        ("…", "!", UNRELATED),
+    ],
+)
+def test_what_one_statement_says_of_another(one: str, other: str, said: str) -> None:
+    assert relation(one, other, ["Anna"]) == relation(other, one, ["Anna"]) == said
 
 
 # --- what bears on it, and how far -----------------------------------------------------------------------------------
@@ -291,16 +321,16 @@ def test_an_opinion_that_moved_shows_its_course() -> None:
 # --- what a model says ------------------------------------------------------------------------------------------------
 
 
-def says(relation: str) -> Callable[..., str]:
-    return lambda messages, form: json.dumps({"relation": relation, "quote": "Büro"})
+def says(said: str) -> Callable[..., str]:
+    return lambda messages, form: answer(said, "Büro")
 
 
 @pytest.mark.parametrize(
-    ("relation", "way"), [("supports", "supports"), ("contradicts", "contradicts"), ("neither", "related")]
+    ("said", "way"), [("supports", "supports"), ("contradicts", "contradicts"), ("neither", "related")]
 )
-def test_what_a_model_says_of_a_related_fact_counts_and_is_kept(relation: str, way: str) -> None:
+def test_what_a_model_says_of_a_related_fact_counts_and_is_kept(said: str, way: str) -> None:
     facts = [opinion(OPPOSED[0][0]), fact(OPPOSED[0][1], 4, "anna"), fact("Wohnt in Lund.", 5, "anna")]
-    first = inputs(ask=says(relation))
+    first = inputs(ask=says(said))
     (one,) = find_opinions(facts, first)
     assert texts(getattr(one, way)) == [facts[1].text]
     assert [key for _, key in first.verdicts] == [facts[1].key]
@@ -317,3 +347,45 @@ def test_where_the_model_is_away_all_is_as_without_one() -> None:
     asked = inputs(ask=away)
     assert find_opinions(facts, asked) == find_opinions(facts, inputs())
     assert asked.verdicts == {}
+
+
+STATED, NEWER = "Mag das neue Büro. Evidence: [[2025-10-29]]", "Hasst das neue Büro; zieht bald um."
+
+
+class Chat:
+    """Says what it is told to, and keeps what it was asked."""
+
+    def __init__(self, answer: str) -> None:
+        self.answer, self.asked = answer, list[list[dict[str, str]]]()
+
+    def __call__(self, messages: list[dict[str, str]], form: Mapping[str, Any]) -> str:
+        self.asked.append(messages)
+        return self.answer
+
+
+def answer(said: object, quote: object) -> str:
+    return f"Sure: {json.dumps({'relation': said, 'quote': quote})}"
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        (answer("contradicts", "hasst das  neue Büro"), CONTRADICTS),
+        (answer("supports", "zieht bald um"), SUPPORTS),
+        (answer("neither", "zieht bald um"), RELATED),
+        (answer("supports", "mag das neue Büro"), RELATED),
+        (answer("supports", ""), RELATED),
+        (answer("certainly", "Hasst"), RELATED),
+        ('{"relation": "supports"}', RELATED),
+        ("{" * 5000 + "}", RELATED),
+    ],
+)
+def test_a_verdict_counts_only_with_words_of_the_fact(said: str, found: str) -> None:
+    chat = Chat(said)
+    assert verdict(chat, STATED, NEWER) == found
+    assert json.loads(chat.asked[0][1]["content"]) == {"opinion": "Mag das neue Büro.", "fact": NEWER}
+
+
+def test_a_verdict_is_kept_by_the_words_and_the_names() -> None:
+    keys = {verdict_key(STATED, ["Anna"]), verdict_key("Mag das neue Büro.", ["Anna"]), verdict_key(NEWER, ["Anna"])}
+    assert len(keys | {verdict_key(STATED, ["Ben"])}) == 3
