@@ -247,19 +247,11 @@ class _Handler(BaseHTTPRequestHandler):
                              "usage": {"prompt_tokens": 1, "total_tokens": 1}})  # fmt: skip
 
     def _chat(self, body: dict[str, Any]) -> None:
-        if not self._model(body):
-            return
-        reply = self.state.trouble.reply
-        text = reply(body) if reply else sensible(body)
-        base = {"model": body["model"], "created_at": "2025-12-01T09:00:00.000000Z"}
-        if body.get("stream", True):
-            parts = [text[i : i + 20] for i in range(0, len(text), 20)]
-            rows = [{**base, "message": {"role": "assistant", "content": part}, "done": False} for part in parts]
-            rows.append({**base, "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"})
-            self._send(200, "".join(json.dumps(row) + "\n" for row in rows))
-        else:
+        text = self._said(body)
+        if text is not None:
             message = {"role": "assistant", "content": text}
-            self._send(200, {**base, "message": message, "done": True, "done_reason": "stop"})
+            self._send(200, {"model": body["model"], "created_at": "2025-12-01T09:00:00.000000Z",
+                             "message": message, "done": True, "done_reason": "stop"})  # fmt: skip
 
     def _said(self, body: dict[str, Any]) -> str | None:
         """What the model says; None when a refusal was sent."""

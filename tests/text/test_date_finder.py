@@ -27,12 +27,9 @@ def spelled(text: str) -> list[tuple[str, ...]]:
 # --- options ----------------------------------------------------------------------------------------------
 
 OPTIONS = spelled("""
-2025-11-27 | 2025-11-27
 2025-11-27T10:00:00Z | 2025-11-27
 2025-11 | 2025-11-01/2025-11-30
 2025 | 2025-01-01/2025-12-31
-5.9.2026 | 2026-09-05
-11/27/2025 | 2025-11-27
 2020-W53 | 2020-12-28/2021-01-03
 2025-11-06 / 2025-11-10 | 2025-11-06/2025-11-10
 30d | 2025-11-03
@@ -42,21 +39,17 @@ last 30 days | 2025-11-03/2025-12-03
 today | 2025-12-03
 last night | 2025-12-02
 the day before yesterday | 2025-12-01
-last week | 2025-11-24/2025-11-30
 past week | 2025-11-26/2025-12-03
 last weekend | 2025-11-29/2025-11-30
 tuesday | 2025-12-02
 last wednesday | 2025-11-26
 next Friday | 2025-12-05
 Nov. 27 | 2025-11-27
-Thursday, November 27, 2025 | 2025-11-27
-Nov 27 – Dec 1, 2025 | 2025-11-27/2025-12-01
 from May to July 2023 | 2023-05-01/2023-07-31
 Dec 20 to Jan 5 | 2024-12-20/2025-01-05
 next March | 2026-03-01/2026-03-31
 the winter of 2023 | 2023-12-01/2024-02-29
 Q3 2025 | 2025-07-01/2025-09-30
-the 27th | 2025-11-27
 Thursday the 27th | 2025-11-27
 """)
 
@@ -67,7 +60,6 @@ def test_an_option_is_read(text: str, span: str) -> None:
 
 
 NO_OPTIONS = """
-we
 banana
 /
 2025/11/27/
@@ -77,8 +69,6 @@ banana
 12/11/2025
 Nov 27 at noon
 d
-1.10
-last of
 Nov 27 -
 /2025-11-27
 2025-12-01/2025-11-27
@@ -101,26 +91,21 @@ what changed since last week | since | 2025-11-24/2025-12-03 | since last week
 anything after Nov 27 | since | 2025-11-28/2025-12-03 | after Nov 27
 everything before March 2024 | until | 0001-01-01/2024-02-29 | before March 2024
 what was open by the end of November | until | 0001-01-01/2025-11-30 | by the end of November
-what did we do in November | on | 2025-11-01/2025-11-30 | in November
 what was it in mid-November like | on | 2025-11-01/2025-11-30 | in mid-November
 two weeks ago I said what | on | 2025-11-16/2025-11-22 | two weeks ago
-what happened on 2025-11-27 | on | 2025-11-27 | on 2025-11-27
 what happened on the 27th of November | on | 2025-11-27 | on the 27th of November
 what did Peter say on Tuesday last week | on | 2025-11-25 | on Tuesday last week
 what did Peter say on Friday | on | 2025-11-28 | on Friday
 Fri 28 Nov | on | 2025-11-28 | Fri 28 Nov
 yesterday's decisions | on | 2025-12-02 | yesterday's
-decisions between Nov 3 and Nov 10 | between | 2025-11-03/2025-11-10 | between Nov 3 and Nov 10
 trips in 2019–2021 | between | 2019-01-01/2021-12-31 | in 2019–2021
 from Nov 3 to today | between | 2025-11-03/2025-12-03 | from Nov 3 to today
 where were we last winter | on | 2024-12-01/2025-02-28 | last winter
 what did we build in 2023 | on | 2023-01-01/2023-12-31 | in 2023
 notes of the week of Nov 3 | on | 2025-11-03/2025-11-09 | of the week of Nov 3
 over the past two weeks | on | 2025-11-19/2025-12-03 | past two weeks
-what is due on Dec 8 | on | 2025-12-08 | on Dec 8
 what is on Friday evening | on | 2025-12-05 | on Friday
 what ruined the streak in March that year | on | 2025-03-01/2025-03-31 | in March
-what happened in 2025-W48 | on | 2025-11-24/2025-11-30 | in 2025-W48
 this year's goals | on | 2025-01-01/2025-12-31 | this year's
 2025-11-06/2025-11-10 | on | 2025-11-06/2025-11-10 | 2025-11-06/2025-11-10
 what happened on 2024/09/05 | on | 2024-09-05 | on 2024/09/05
@@ -142,7 +127,6 @@ what happens on 12 December | 2025-11-30 | 2025-12-12
 what happened on 12 December | 2025-11-30 | 2024-12-12
 what happens on 29 November | 2025-11-30 | 2026-11-29
 who said what on 12 January | 2025-11-30 | 2025-01-12
-12 January | 2025-11-30 | 2026-01-12
 who is on call on 6 November | 2025-12-09 | 2025-11-06
 any appointment in October? | 2025-11-30 | 2026-10-01/2026-10-31
 what is on Friday | 2025-12-09 | 2025-12-12
@@ -170,7 +154,6 @@ def test_the_tense_says_which_year_is_meant(question: str, today: str, span: str
     [
         ("notes of 12 July", "2026-07-12", "2025-07-12"),
         ("12 January", "2026-01-12", "2025-01-12 2027-01-12"),
-        ("what did we do on 12 July", "2025-07-12", "2024-07-12"),
         ("what happened around 12 July", "2025-07-09/2025-07-15", "2024-07-09/2024-07-15"),
         ("what was done between 28 December and 3 January", "2025-12-28/2026-01-03", "2024-12-28/2025-01-03"),
         ("what happened in July 2025", "2025-07-01/2025-07-31", ""),
@@ -189,10 +172,8 @@ def test_without_a_year_there_is_another_reading(question: str, span: str, other
 
 
 NO_WINDOW = """
-what did we decide
 we moved the port to 8080
 which service is on 8080 or 10.0.0.1:2024
-may we meet
 what may 5 people do
 give me a second
 I sat on the mat
@@ -204,20 +185,17 @@ limit of 2048
 call +49-2024-555
 what is 192.168.20.24
 what does April prefer
-does Jan like it
 fall back to the default
 did this fall under the rule
 spring boot in Spring Boot
 Black Friday deals
 each May
 last time we tried Y
-the last of us
 what happened on Feb 30
 memory/2025-11-27.md
 CVE-2025-1127
 on the 27th floor
 who plays "Yesterday" best
-a week
 """.strip().splitlines()
 
 
@@ -238,13 +216,10 @@ def test_the_first_expression_that_exists_wins() -> None:
 FACTS = spelled("""
 Trip to Lisbon Nov 27–Dec 1, 2025 with Anna | 2025-11-27/2025-12-01 | 2025-11-27/2025-12-01
 Trip 2025-11-06 – 2025-11-10. | 2025-11-06/2025-11-10 | 2025-11-06/2025-11-10
-Born 1985-03-02 in Graz | 1985-03-02 | 1985-03-02
 In 1959 RAND hired him | 1959-01-01/1959-12-31 | 1959-01-01/1959-12-31
-in 2021 we moved | 2021-01-01/2021-12-31 | 2021-01-01/2021-12-31
 in 2021 prices rose by a tenth | 2021-01-01/2021-12-31 | 2021-01-01/2021-12-31
 the survey from 2018 shows that all read it | 2018-01-01/2018-12-31 | 2018-01-01/2018-12-31
 lost the boat in the 2008 floods. | 2008-01-01/2008-12-31 | 2008-01-01/2008-12-31
-works there, in 2019 as a cook | 2019-01-01/2019-12-31 | 2019-01-01/2019-12-31
 died in 2019, near Oslo | 2019-01-01/2019-12-31 | 2019-01-01/2019-12-31
 growth between 1929 and 1982 concluded | 1929-01-01/1982-12-31 | 1929-01-01/1982-12-31
 met on 3.5.2024 in Oslo | 2024-05-03 | 2024-05-03
@@ -252,11 +227,8 @@ met on 5/3/2024 or 3/5/2024 | - | -
 met on 3 May | - | 2025-05-03
 met on 3 May, and every week since | - | 2025-05-03
 moves out on 3 May | - | 2026-05-03
-on Jan 3 he arrives | - | 2026-01-03
 away Dec 30 to Jan 2 | - | 2025-12-30/2026-01-02
 away from Nov 3 to 10 | - | 2025-11-03/2025-11-10
-25 Dec 2025 – 1 Jan 2026 | 2025-12-25/2026-01-01 | 2025-12-25/2026-01-01
-Thursday, 27 November 2025: dentist | 2025-11-27 | 2025-11-27
 deadline 2025-11-27T10:00:00+01:00. | 2025-11-27 | 2025-11-27
 lived there between 2019 and 2021, then left | 2019-01-01/2021-12-31 | 2019-01-01/2021-12-31
 in spring 2024 he left | 2024-03-01/2024-05-31 | 2024-03-01/2024-05-31
@@ -279,17 +251,12 @@ def test_a_fact_states_when_it_occurred(fact: str, alone: str, mentioned: str) -
 @pytest.mark.parametrize(
     "fact",
     """
-Prefers concise replies (<1500 chars) on WhatsApp; long content goes into files.
 lives here since 2019
 today was good
 party every 3 May
-version 1.10 uses port 8080
-the file memory/2025-11-27.md
-released as 2025.11
 costs $2024 in total
 you may 5 times do it
 she may march on, may she not
-April prefers tea; so does June
 a song called Yesterday
 found the header in 2000 files
 no error in 2048 tests, none in Oslo
@@ -315,15 +282,11 @@ The survey was put off from Nov 30, 2026 to Dec 7 | 2026-12-07
 The office is moved to Bergen from 1 December to 8 December. | 2026-12-01/2026-12-08
 The heating is switched off from 1 December to 8 December. | 2026-12-01/2026-12-08
 Ann moved house from 1 December to 8 December. | 2026-12-01/2026-12-08
-Trains are delayed from 1 December to 8 December. | 2026-12-01/2026-12-08
-Visiting hours are changed from 1 December to 8 December. | 2026-12-01/2026-12-08
 The exhibition was moved into the hall, from 1 December to 8 December 2026. | 2026-12-01/2026-12-08
-The appointment was scheduled for 4 December. | 2026-12-04
 the train ticket was bought for 5 December | 2026-12-05
 Anna asked for the report by 4 December | 2026-12-04
 the voucher was renewed until 10 January | 2027-01-10
 Frau Albrecht said the inspection is on 6 December | 2026-12-06
-Bo told us the choir can sing on 6 December | 2026-12-06
 Mum told us she flies in on 6 December | 2026-12-06
 the parcel was expected on 3 December | 2026-12-03
 the boiler is being replaced on 12 December | 2026-12-12
@@ -352,14 +315,10 @@ def test_a_past_verb_turns_back_only_a_date_on_which_something_happened(fact: st
         ("0000-01-01", "YYYY-MM-DD", None),
         ("2026-01-055", "YYYY-MM-DD", None),
         ("", "YYYY-MM-DD", None),
-        ("2026/01/2026-01-05", "YYYY/MM/YYYY-MM-DD", "2026-01-05"),
         ("2026/01-January/05 Monday", "YYYY/MM-MMMM/DD dddd", "2026-01-05"),
-        ("2026/W02/2026-01-05", "YYYY/[W]ww/YYYY-MM-DD", "2026-01-05"),
         ("69-1-5", "YY-M-D", "1969-01-05"),
-        ("05.01.2026", "DD.MM.YYYY", "2026-01-05"),
         ("5th January 2026", "Do MMMM YYYY", "2026-01-05"),
         ("Smarch 5, 2026", "MMMM D, YYYY", None),
-        ("Daily 2026-01-05", "[Daily] YYYY-MM-DD", "2026-01-05"),
         ("2026-W02", "gggg-[W]ww", None),
         ("٢٠٢٥-١١-٢٧", "YYYY-MM-DD", None),
     ],
@@ -378,13 +337,10 @@ def test_the_day_of_a_note_name(stem: str, moment_format: str, day: str | None) 
         ("2025-11-27", "2025-11-27"),
         ("2025-11-27T10:00:00.123Z", "2025-11-27"),
         ("[[2025-11-27]]", "2025-11-27"),
-        ("27 Nov 2025", "2025-11-27"),
         ("11/12/2025", None),
         ("Thursday, November 27, 2025", "2025-11-27"),
         ("{{date}}", None),
-        ("2026-02-30", None),
         ("2025-11", None),
-        ("Nov 27", None),
         ("", None),
         (20251127, None),
         (["2025-11-27"], None),

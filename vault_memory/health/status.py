@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import IndexDamagedError, VaultMemoryError
 from vault_memory.reflect.run_log import REFLECT, CaptureEnd, NightlyRun, ReflectEnd, RunLog
-from vault_memory.sessions.ledger import count_sessions
 from vault_memory.store import embedding_rows, note_queries, schema
 from vault_memory.store.view import ALL, View
 from vault_memory.vault.undo_history import UndoHistory
@@ -68,15 +67,26 @@ def index_status(memory: "Memory", scopes: tuple[str, ...] = ()) -> Document:
 
 
 def sessions(memory: "Federation") -> Document | None:
-    """The state of the agents' sessions; None if they are switched off."""
-    found = count_sessions(memory.config, os.environ)
-    if found is None:
-        return None
-    from vault_memory.sessions import sync
+    """The state of the agents' sessions; None if they are switched off.
 
-    document = found._asdict() | {"tools": list(found.tools), "pending": sync.count_behind(memory.config, os.environ)}
-    synced = document.pop("synced")
-    return document | {"swept": synced and datetime.fromtimestamp(synced, UTC).isoformat(timespec="seconds")}
+    `skipped` counts damaged records, `gone` sessions whose transcript is gone, `unfinished` those whose last line has
+    no newline yet, `pending` those changed since the last complete sync, `swept`; `bytes` is all below `folder`.
+    """
+    from vault_memory.sessions import ledger, sync
+
+    tools, home, swept = memory.config.sessions_tools, ledger.folder(os.environ), None
+    if not tools:
+        return None
+    known = [each for tool in tools for each in ledger.load(ledger.state_file(home, tool)).values()]
+    with suppress(OSError):
+        synced = (home / ledger.STATE / ledger.SYNCED).stat().st_mtime
+        swept = datetime.fromtimestamp(synced, UTC).isoformat(timespec="seconds")
+    return {
+        "tools": list(tools), "transcripts": len(known), "messages": sum(each.messages for each in known),
+        "skipped": sum(each.skipped for each in known), "gone": sum(each.is_gone for each in known),
+        "unfinished": sum(each.is_unfinished for each in known), "folder": str(home),
+        "bytes": ledger.bytes_below(home), "pending": sync.count_behind(memory.config, os.environ), "swept": swept,
+    }  # fmt: skip
 
 
 def further(memory: "Federation") -> Iterator[Document]:

@@ -17,7 +17,6 @@ from vault_memory.startup import user_folder
 from vault_memory.vault import safe_files
 
 if TYPE_CHECKING:
-    from vault_memory.config import Config
     from vault_memory.sessions.transcript import Message
 
 FOLDER = "sessions"
@@ -50,25 +49,6 @@ class TranscriptState(NamedTuple):
     at: str = ""
 
 
-class SessionCounts(NamedTuple):
-    """Totals over all sessions; `skipped` counts damaged records, `bytes` everything below `folder`.
-
-    `gone` counts sessions whose transcript is gone, `unfinished` those whose last line has no newline yet, `pending`
-    those changed since the last complete sync, `synced` (seconds since the epoch).
-    """
-
-    tools: tuple[str, ...]
-    transcripts: int
-    messages: int
-    skipped: int
-    gone: int = 0
-    unfinished: int = 0
-    folder: str = ""
-    bytes: int = 0
-    synced: float | None = None
-    pending: int = 0
-
-
 def folder(environ: Mapping[str, str]) -> Path:
     """The folder of the derived texts, with one subfolder per tool."""
     return Path(user_folder("data", environ)) / FOLDER
@@ -77,22 +57,6 @@ def folder(environ: Mapping[str, str]) -> Path:
 def state_file(home: Path, tool: str) -> Path:
     """The state file of a tool."""
     return home / STATE / f"{tool}.json"
-
-
-def count_sessions(config: "Config", environ: Mapping[str, str]) -> SessionCounts | None:
-    """Totals from the state files, without looking at any transcript; None if the settings name no tools."""
-    if not config.sessions_tools:
-        return None
-    home, synced = folder(environ), None
-    with contextlib.suppress(OSError):
-        synced = (home / STATE / SYNCED).stat().st_mtime
-    tools = config.sessions_tools
-    found = [each for tool in tools for each in load(state_file(home, tool)).values()]
-    return SessionCounts(
-        tools, len(found), sum(each.messages for each in found), sum(each.skipped for each in found),
-        sum(each.is_gone for each in found), sum(each.is_unfinished for each in found), str(home), bytes_below(home),
-        synced,
-    )  # fmt: skip
 
 
 def bytes_below(folder: Path) -> int:
