@@ -371,7 +371,7 @@ def test_what_is_no_plain_file_is_refused_at_once(home: Home, command: str, kind
     ("data", "why", "commands"),
     [(b'{"a" 1}', "line 1: Expecting ':' delimiter", ("install", "uninstall")),
      (b'{\n  // why\n  "a" 1\n}', "line 3: Expecting ':' delimiter", ("install", "uninstall")),
-     (b"\xff\xfe{}", "is not UTF-8", ("install", "uninstall")), (b"[1]", "the file is not an object", ("install",)),
+     (b"\xff\xfe{}", "is not UTF-8", ("install", "uninstall")), (b"[1]", "it is not a JSON object", ("install",)),
      (b'{"hooks": []}', "`hooks` is not an object", ("install",)),
      (b'{"hooks": {"Stop": null}}', "`hooks.Stop` is not an array", ("install",))],
 )  # fmt: skip

@@ -126,8 +126,8 @@ class Document:
         for depth, step in enumerate(path):
             kind, article = (dict, "an object") if isinstance(step, str) else (list, "an array")
             if not isinstance(into.value, kind):
-                name = f"`{'.'.join(map(str, path[:depth]))}`" if depth else "the file"
-                raise NotEditableError(f"{name} is not {article}")
+                name = ".".join(map(str, path[:depth]))
+                raise NotEditableError(f"`{name}` is not {article}" if depth else "it is not a JSON object")
             child = self.find(path[: depth + 1])
             if child is None:
                 for inner in reversed(path[depth + 1 :]):
