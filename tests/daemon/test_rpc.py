@@ -216,10 +216,7 @@ def test_anything_else_at_the_address_is_left_alone(path: Path) -> None:
     path.symlink_to(path.parent / "elsewhere")
     start_in_vain(path, RefusedError)
     assert path.is_symlink()
-
-
-def test_a_path_too_long_is_told(short_folder: Path) -> None:
-    start_in_vain(short_folder / "r" / ("x" * 120 + ".sock"), VaultMemoryError)
+    start_in_vain(path.with_name("x" * 120 + ".sock"), VaultMemoryError)
 
 
 def test_closing_waits_for_the_request_in_hand(path: Path) -> None:
