@@ -45,6 +45,7 @@ tuesday | 2025-12-02
 last wednesday | 2025-11-26
 next Friday | 2025-12-05
 Nov. 27 | 2025-11-27
+nov 27 | 2025-11-27
 from May to July 2023 | 2023-05-01/2023-07-31
 Dec 20 to Jan 5 | 2024-12-20/2025-01-05
 next March | 2026-03-01/2026-03-31
@@ -135,7 +136,7 @@ what is due on the 27th | 2025-11-30 | 2025-12-27
 when do we meet on the 31st, will it be late? | 2025-11-02 | 2025-12-31
 trips we made between 20 December and 5 January | 2025-11-30 | 2024-12-20/2025-01-05
 what will we do between 1 and 5 November | 2025-11-30 | 2026-11-01/2026-11-05
-what has changed since May | 2025-11-30 | 2025-05-01/2025-11-30
+anything new since May | 2025-11-30 | 2025-05-01/2025-11-30
 what must be done by 12 December | 2025-11-30 | 2025-11-30/2025-12-12
 does Will come in January | 2025-11-30 | 2026-01-01/2026-01-31
 what is planned for Feb 29 | 2025-11-30 | 2028-02-29
@@ -295,6 +296,9 @@ she said it on 12 December | 2025-12-12
 Frau Albrecht said the inspection was on 6 December | 2025-12-06
 we stayed in Rome from 2 December to 9 December | 2025-12-02/2025-12-09
 he was in hospital from 20 March to 4 April | 2026-03-20/2026-04-04
+the fence will be painted on 3 October | 2027-10-03
+Nora, born on 12 December | 2025-12-12
+we wanted to leave on 12 December | 2026-12-12
 the flat is nice and we bought it on 12 December | 2025-12-12
 """)
 

@@ -394,10 +394,12 @@ def fact_tense(words: Sequence[str], lead: str = "") -> str:
         if word in ("to", ".", ";", ":") or word in _PRESENT or re.match(_AHEAD, word):
             return NEAR
         if _is_past(word):
-            is_passive = not _PRESENT.isdisjoint(clause[max(at - 2, 0) : at])
+            before = clause[max(at - 2, 0) : at]
+            if "will" in before or "shall" in before:  # "will be painted"
+                return AHEAD
             is_reported = word in _SPOKE and len(clause) - at > 2
             is_aimed = lead in _AIMS or _AWAY_FROM.search(" ".join((*clause[at:], lead))) is not None
-            return NEAR if is_passive or is_reported or is_aimed else PAST
+            return NEAR if not _PRESENT.isdisjoint(before) or is_reported or is_aimed else PAST
     return NEAR
 
 
