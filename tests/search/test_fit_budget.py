@@ -52,7 +52,11 @@ FOUR = [passage(n, text) for n, text in enumerate(["red boat", "blue oar", "gree
 def test_limits(limits: Request, found: list[list[int]], over_k: int, over_budget: int) -> None:
     packed = Packing(limits, {1: 7}).fill(FOUR)
     assert taken(packed) == found
-    assert (packed.over_k, packed.over_budget, packed.near_duplicates) == (over_k, over_budget, 0)
+    assert (packed.omitted["over_k"], packed.omitted["over_budget"], packed.omitted["near_duplicates"]) == (
+        over_k,
+        over_budget,
+        0,
+    )
 
 
 @pytest.mark.parametrize(
@@ -71,7 +75,7 @@ def test_limits(limits: Request, found: list[list[int]], over_k: int, over_budge
 )
 def test_near_duplicates(one: str, two: str, repeats: bool) -> None:
     packed = Packing(limited()).fill([passage(1, one), passage(2, two, note=2)])
-    assert packed.near_duplicates == int(repeats)
+    assert packed.omitted["near_duplicates"] == int(repeats)
     assert len(packed.places) == (1 if repeats else 2)
 
 
@@ -79,7 +83,7 @@ def test_what_did_not_fit_gives_its_place_only_to_what_is_nearly_as_good() -> No
     rows = [passage(1, "red boat", cost=20), passage(2, "blue oar", cost=90), passage(3, "green sail", cost=25),
             passage(4, "white rope", cost=2)]  # fmt: skip
     packed = Packing(limited(budget=50)).fill(rows, {1: 9.0, 2: 8.0, 3: 4.0, 4: 3.9})
-    assert (taken(packed), packed.over_budget, packed.best_needs) == ([[1], [3]], 2, 0)
+    assert (taken(packed), packed.omitted["over_budget"], packed.best_needs) == ([[1], [3]], 2, 0)
 
 
 def test_a_heading_fills_no_room_that_an_answer_did_not_fit() -> None:
@@ -153,7 +157,9 @@ def test_nothing_is_exceeded_or_lost_uncounted(rows: list[tuple[str, int, int]],
     assert packed.tokens == sum(part.tokens for part in parts)
     if limits.budget_tokens is not None:
         assert (packed.rendered_tokens if limits.rendered else packed.tokens) <= limits.budget_tokens
-    assert len(parts) + packed.over_budget + packed.over_k + packed.near_duplicates == len(ranked)
+    assert len(parts) + packed.omitted["over_budget"] + packed.omitted["over_k"] + packed.omitted[
+        "near_duplicates"
+    ] == len(ranked)
     assert [part.id for part in parts] == sorted(part.id for part in parts)
     assert max(Counter(tuple(part.text.split()) for part in parts).values(), default=1) == 1
 

@@ -80,22 +80,22 @@ class Candidates(NamedTuple):
     query: Query
     mode: str = "hybrid"
     only_time: bool = False
-    """Whether only a time, or a listing, is asked for; `days` then encodes the order of the passages."""
+    """Whether only a time, or a listing, is asked for; `date_fit` then encodes the order of the passages."""
     degraded: Sequence[tuple[str, str]] = ()
     """(what, why) of each step that did not run or found nothing."""
     lexical: Mapping[int, float] = {}
     """BM25 scores of the lexical lane."""
     semantic: Sequence[int] = ()
-    about: Mapping[int, float] = {}
-    """The entity lane: weights of passages that mention an entity of the question or are on its page."""
+    entity: Mapping[int, float] = {}
+    """Weights of passages that mention an entity of the question or are on its page."""
     temporal: Sequence[int] = ()
     title: Mapping[int, float] = {}
     """By note id: how well its title, aliases, path and tags match, 0..1; more if the question names the note."""
-    called: Mapping[int, float] = {}
-    """By note id: the share of the question's words taken up by the note's whole title, file name or alias."""
-    entities: Sequence[str] = ()
-    """The slugs of the entities that the question names."""
-    naming: Collection[str] = ()
+    named_notes: Mapping[int, float] = {}
+    """The notes whose whole title, file name or alias is in the question → the share of its words that this takes."""
+    entity_slugs: Sequence[str] = ()
+    """The entities that the question names."""
+    name_terms: Collection[str] = ()
     """The terms that only name those entities."""
     terms: Mapping[str, TermCounts] = {}
     """The question's informative terms, with how often each occurs."""
@@ -121,9 +121,9 @@ class Candidates(NamedTuple):
     hits: Mapping[str, Mapping[int, int]] = {}
     """By term: its count in each candidate that contains it."""
     cosine: Mapping[int, float] = {}
-    days: Mapping[int, float] = {}
+    date_fit: Mapping[int, float] = {}
     """How well its day fits the question's time window, 0..1."""
-    above: Mapping[str, Collection[int]] = {}
+    heading_hits: Mapping[str, Collection[int]] = {}
     """By term: the candidates whose note title or section heading contains it."""
     repeats: Mapping[int, float] = {}
     """For text repeated verbatim across notes, how little it says: up to 1 if it is in all of them."""
@@ -164,48 +164,53 @@ class Finder:
 
     def find(self, query: Query) -> Candidates:
         """Find candidates for a question by every lane its mode allows, with the features scoring needs."""
-        mode, is_listing, degraded = query.request.mode, query.request.is_listing, list[tuple[str, str]]()
-        with_words = mode != "semantic"
+        request, degraded = query.request, list[tuple[str, str]]()
+        with_words, with_meaning = request.mode != "semantic", request.mode != "lexical"
+
+        # The question as the index knows it: compounds, the year meant, entities, and the terms worth a search.
         query = self._compounded(query) if with_words else query
         query, temporal, beyond = self._in_time(query)
         known = note_queries.known_slugs(self.view, query.entity_slugs)
         entities = list(dict.fromkeys(map(self.names.canonical, known)))
         counts = {phrase: self.lexicon.count(phrase) for phrase in query.phrases}
         present = {phrase: held for phrase, held in counts.items() if held.passages}
-        terms = {
-            p: held for p, held in present.items() if held.passages * TOO_COMMON <= self.totals.passages
-        } or present
-        called = self.names.called(query.title_slugs, query.words) if with_words else {}
-        title = self._titles(query, called)  # a word that occurs only in a title counts as one passage
-        in_titles = [p for p, held in counts.items() if title and not held.passages and self.search.titles((p,), 1)]
-        words = {p: held.passages for p, held in present.items()} | dict.fromkeys(in_titles, 1)
-        is_unmet = with_words and not (terms or title or entities)
-        # A question of nothing but a time ("what happened around Nov 7") has no meaning to compare.
-        only_time = is_listing or (query.window is not None and (not query.phrases or (is_unmet and bool(temporal))))
-        space, vector = self._embedded(query.text, degraded) if mode != "lexical" and not only_time else (None, b"")
-        pool = max(SEMANTIC_POOL, query.request.wanted)
-        about, naming = self._about(entities, present) if entities else ({}, frozenset[str]())
-        lexical = self._lexical(query, terms) if with_words else {}
+        rare = {p: held for p, held in present.items() if held.passages * TOO_COMMON <= self.totals.passages}
+        terms = rare or present
+
+        # The notes it may be about, by their names.
+        named = self.names.named_in(query.title_slugs, query.words) if with_words else {}
+        title = self._titles(query, named)
         opening = self.search.opening([note for note, score in title.items() if score >= GOOD_TITLE], SEMANTIC_POOL)
         openings = self.search.passages(opening)  # with a note's properties only if they say something
         titled = [i for i in opening if openings[i].section < ASIDE or says_property(openings[i].text)]
+        in_titles = [p for p, held in counts.items() if title and not held.passages and self.search.titles((p,), 1)]
+        words = {p: held.passages for p, held in present.items()} | dict.fromkeys(in_titles, 1)
+
+        # The lanes. A question of nothing but a time ("what happened around Nov 7") has no meaning to compare.
+        is_unmet = with_words and not (terms or title or entities)
+        is_of_time = query.window is not None and (not query.phrases or (is_unmet and bool(temporal)))
+        only_time = request.is_listing or is_of_time
+        space, vector = self._embedded(query.text, degraded) if with_meaning and not only_time else (None, b"")
+        pool = max(SEMANTIC_POOL, request.wanted)
+        semantic = [i for i, _ in self.search.semantic(space, vector, pool * RESCORE, pool)] if space else []
+        entity, name_terms = self._entity_lane(entities, present) if entities else ({}, frozenset[str]())
+        lexical = self._lexical(query, terms) if with_words else {}
+
         if query.words and with_words and not (lexical or titled):
-            is_filtered = any(query.request.filters._replace(scopes=()))  # scopes are never revealed
+            is_filtered = any(request.filters._replace(scopes=()))  # scopes are never revealed
             where = "nothing that the filters let through" if is_filtered else "no note"
             degraded.append(("lexical", f"{where} contains any of these words"))
         if query.unread:
             degraded.append(("temporal", query.unread))
         if query.window and not temporal:
             degraded.append(("temporal", f"no notes are dated {_dated(query.window.span)}"))
-        found = Candidates(
-            query, mode=("hybrid" if mode == "auto" else mode) if space or only_time else "lexical",
-            only_time=only_time, degraded=degraded, lexical=lexical,
-            semantic=[i for i, _ in self.search.semantic(space, vector, pool * RESCORE, pool)] if space else (),
-            about=about, temporal=temporal, title=title, called=called, entities=entities, naming=naming, terms=terms,
-            words=words if with_words else {}, space=space, vector=vector, beyond_pool=beyond if only_time else 0,
-            totals=self.totals,
-        )  # fmt: skip
-        return self._with_features(found._replace(passages=self._passages(found, titled)))
+        mode = "hybrid" if request.mode == "auto" else request.mode
+        return self._with_features(Candidates(
+            query, mode if space or only_time else "lexical", only_time, degraded, lexical=lexical, semantic=semantic,
+            entity=entity, temporal=temporal, title=title, named_notes=named, entity_slugs=entities,
+            name_terms=name_terms, terms=terms, words=words if with_words else {}, space=space, vector=vector,
+            beyond_pool=beyond if only_time else 0, totals=self.totals,
+        ), titled)  # fmt: skip
 
     def _compounded(self, query: Query) -> Query:
         """Replace each word that occurs nowhere by the indexed compounds that contain it."""
@@ -278,14 +283,14 @@ class Finder:
                     hits[phrase][passage_id] = found.count(stem)
         return hits
 
-    def _titles(self, query: Query, called: Collection[int]) -> dict[int, float]:
+    def _titles(self, query: Query, named: Collection[int]) -> dict[int, float]:
         """Return how well each note's title, names, path and tags match; a file that is named scores highest."""
         found = self.search.titles(query.phrases, OTHER_POOL) if query.phrases else []
         best = max((score for _, score in found), default=0.0) or 1.0
-        titles = {note: score / best for note, score in found} | dict.fromkeys(called, 1.0)
-        named = self.search.titles(query.telling, NAMESAKES, with_all=True) if query.words and query.telling else ()
+        titles = {note: score / best for note, score in found} | dict.fromkeys(named, 1.0)
+        namesakes = self.search.titles(query.telling, NAMESAKES, with_all=True) if query.words and query.telling else ()
         asked = {stem for phrase in query.telling for stem in self.lexicon.stems(phrase.strip('"*'))}
-        for note in self.search.notes([note for note, _ in named]).values():
+        for note in self.search.notes([note for note, _ in namesakes]).values():
             forms = [note.title, *(form for form, _ in note_queries.names_of_note(self.view, note.path))]
             names = [{*self.lexicon.stems(form)} - self.lexicon.stop_stems for form in forms]
             # A file name such as CRDT names the note even if its title spells the term out.
@@ -320,15 +325,15 @@ class Finder:
         (vector,) = builtin().embed([text])
         return (space, vector) if any(vector) else (None, b"")
 
-    def _about(self, entities: Sequence[str], terms: Collection[str]) -> tuple[dict[int, float], frozenset[str]]:
+    def _entity_lane(self, entities: Sequence[str], terms: Collection[str]) -> tuple[dict[int, float], frozenset[str]]:
         """Return passages on these entities' pages and facts that mention them; and the terms that only name them."""
         slugs = [slug for name in entities for slug in self.names.slugs(name)]
         forms = [*entities, *(form for slug in entities for form in self.names.forms(slug))]
         named = {word for form in forms for word in form.casefold().replace("-", " ").split()}
         on_pages = self.search.on_pages(slugs, OTHER_POOL // 4)
-        about = dict.fromkeys((*on_pages, *self.search.mentioning(slugs, OTHER_POOL)), 1.0)
-        naming = frozenset(phrase for phrase in terms if phrase.strip('"*').casefold() in named)
-        return about | dict.fromkeys(on_pages[:OPENING], PAGE_SHARE), naming
+        weights = dict.fromkeys((*on_pages, *self.search.mentioning(slugs, OTHER_POOL)), 1.0)
+        name_terms = frozenset(phrase for phrase in terms if phrase.strip('"*').casefold() in named)
+        return weights | dict.fromkeys(on_pages[:OPENING], PAGE_SHARE), name_terms
 
     # --- what the lanes found ----------------------------------------------------------------------------------------
 
@@ -339,9 +344,9 @@ class Finder:
         best still brings in the text below it.
         """
         if found.only_time:  # neighbours were found themselves, or are counted as beyond the pool
-            passages = self.search.passages({*found.about, *found.temporal})
+            passages = self.search.passages({*found.entity, *found.temporal})
             return {i: passage for i, passage in passages.items() if passage.section >= 0}
-        lanes = (list(found.lexical), found.semantic, list(found.about), found.temporal, titled)
+        lanes = (list(found.lexical), found.semantic, list(found.entity), found.temporal, titled)
         ids = set().union(*lanes)
         best = {i for lane in lanes for i in lane[:SEEDS]}
         reach = range(1 - len(REACH), len(REACH))
@@ -352,14 +357,16 @@ class Finder:
         kept = {*found_ids, *(i for i, p in loaded.items() if (i, p.note_id, p.section) in around)}
         return {i: passage for i, passage in loaded.items() if i in kept}
 
-    def _with_features(self, found: Candidates) -> Candidates:
+    def _with_features(self, found: Candidates, titled: Sequence[int]) -> Candidates:
+        found = found._replace(passages=self._passages(found, titled))
         query, passages, space = found.query, found.passages, found.space
+        note_ids, total = dict.fromkeys(p.note_id for p in passages.values()), found.totals.notes
+        unordered = self.search.notes(note_ids)
+        notes = {note: unordered[note] for note in note_ids}  # in the order of the passages, which decides ties
         stems = {i: self.lexicon.of_passage(p.text, p.kind) for i, p in passages.items()}
         terms = {} if query.request.mode == "semantic" else found.terms
         hits = self.find_hits(list(terms), stems)
-        ids = dict.fromkeys(p.note_id for p in passages.values())
         is_full = not found.only_time and len(found.lexical) >= max(LEXICAL_POOL, query.request.wanted)
-        notes, total = self.search.notes(ids), found.totals.notes
         repeats = self.search.repeats(passages.values())
         cosine = self.search.cosines(space, passages, found.vector) if space else {}
         of_note: dict[int, list[float]] = defaultdict(list)
@@ -370,19 +377,19 @@ class Finder:
             beyond_pool=self._beyond(terms, hits) if terms and is_full else found.beyond_pool,
             cosine=cosine,
             note_cosine={note: TOGETHER * sum(own) / len(own) for note, own in of_note.items()},
-            notes={note: notes[note] for note in ids},
+            notes=notes,
             rarity={p: inverse_frequency(found.totals.passages, held.passages) for p, held in terms.items()},
             # Above 0 even for a term in every note: a vault may have only a few.
             note_rarity={p: math.log(1 + (total - n + 0.5) / (n + 0.5)) for p, n in held_by.items()},
             stems=stems,
             hits=hits,
-            above=self._above(passages, notes, terms),
+            heading_hits=self._heading_hits(passages, notes, terms),
             repeats={i: min(math.log(held) / math.log(max(total, 2)), 1.0) for i, held in repeats.items()},
-            days=_fits(found, notes),
+            date_fit=_date_fit(found, notes),
             order=_ordinals(found, notes) if query.wants_latest or query.wants_earliest else {},
         )
 
-    def _above(
+    def _heading_hits(
         self, passages: Mapping[int, Candidate], notes: Mapping[int, NoteInfo], terms: Collection[str]
     ) -> dict[str, list[int]]:
         wanted = {term: self.lexicon.stems(term.strip('"')) for term in terms if not term.endswith("*")}
@@ -390,15 +397,15 @@ class Finder:
         for i, passage in passages.items():
             if 0 <= passage.section < ASIDE:
                 below[passage.note_id, passage.section].append(i)
-        found: dict[str, list[int]] = defaultdict(list)
+        hits: dict[str, list[int]] = defaultdict(list)
         headings = {note: json.loads(notes[note].headings) for note, _ in below}
         for (note, section), ids in below.items():
             heading = headings[note][section - 1][2] if 0 < section <= len(headings[note]) else ""
             stems = {*self.lexicon.of_passage(notes[note].title, "note"), *self.lexicon.of_passage(heading, "note")}
             for term, parts in wanted.items():
                 if parts and stems.issuperset(parts):
-                    found[term] += ids
-        return found
+                    hits[term] += ids
+        return hits
 
     def lives(self, passages: Mapping[int, Candidate], today: date) -> dict[int, Life]:
         """Return the age and worth, on a day, of facts and of lines of dated notes; nothing else ages."""
@@ -467,7 +474,7 @@ def _days(notes: Mapping[int, NoteInfo]) -> dict[int, date | None]:
     return {i: date.fromisoformat(note.day) if note.day else None for i, note in notes.items()}
 
 
-def _fits(found: Candidates, notes: Mapping[int, NoteInfo]) -> dict[int, float]:
+def _date_fit(found: Candidates, notes: Mapping[int, NoteInfo]) -> dict[int, float]:
     """Return how well each passage's day fits the window: 1 inside, outside .5 falling to 0 a window's length away.
 
     "Around" a day prefers the day itself to the edges of its window. If nothing but the time is asked, the temporal

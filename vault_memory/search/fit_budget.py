@@ -3,9 +3,10 @@
 `with_sources` first replaces a page's line by the lines it cites, if the search found those too.
 """
 
+import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import unquote
 
 from vault_memory.markdown.entities import link_name
@@ -33,14 +34,14 @@ FILL_SHARE = 0.5
 """A passage may fill the room left by better ones that did not fit only if it scores this share of the best of those.
 """
 
-MOST_TIMES = 4
+MAX_REPEATS = 4
 """How often the same words are taken if every note counts, so that a daily line leaves room for others."""
 
 _ARTICLES = frozenset(("a", "an", "the"))
 
 
 class Packing:
-    """The passages taken, in rank order, as a list of parts per place; and counts of the rest by reason.
+    """The passages taken, in rank order, as a list of parts per place; `omitted` counts the rest by reason.
 
     Besides its text a passage costs its note's header (`headers`, by note id) and the marks printed after it (`marks`,
     by passage id). `each_note` keeps the same words from other notes: a question asking when wants every time.
@@ -51,66 +52,71 @@ class Packing:
         self, request: Request, headers: Mapping[int, int] = {}, marks: Mapping[int, int] = {}, each_note: bool = False
     ) -> None:
         self.places: list[list[Candidate]] = []
-        self.tokens = self.rendered_tokens = 0
-        self.over_budget = self.over_k = self.near_duplicates = self.best_needs = 0
+        self.tokens = self.rendered_tokens = self.best_needs = 0
+        self.omitted = {"over_budget": 0, "over_k": 0, "near_duplicates": 0}
         self.headers, self.marks = headers, marks
-        self._request, self._most_times = request, MOST_TIMES if each_note else 1
-        self._least_score = float("-inf")
-        self._notes: set[int] = set()
-        self._lines: dict[tuple[int, int], list[Candidate]] = {}
-        self._said: dict[tuple[str, ...], set[int]] = defaultdict(set)
-        """The notes from which these words were taken."""
-        self._before = {said(text) for text in request.handed_over} - {()}
+        self.scores: Mapping[int, float] = {}
+        self._request, self._max_notes = request, MAX_REPEATS if each_note else 1
 
-    def fill(self, ranked: Iterable[Candidate], scores: Mapping[int, float] = {}) -> "Packing":
+    def fill(self, ranked: Sequence[Candidate], scores: Mapping[int, float] = {}) -> "Packing":
         """Take passages in order while they fit, skipping one that does not for shorter ones nearly as good.
 
         Parts of one long line share a place, so that it is cited once. `scores` come from the ranking.
         """
-        for n, passage in enumerate(ranked):
-            self._take(passage, scores.get(passage.id, 0.0), is_best=n == 0)
+        request, self.scores = self._request, scores
+        handed_over = {said(text) for text in request.handed_over} - {()}
+        notes_with: dict[tuple[str, ...], set[int]] = defaultdict(set)  # words taken → the notes they were taken from
+        headed_notes: set[int] = set()
+        parted_lines: dict[tuple[int, int], list[Candidate]] = {}  # note and line → the place of its parts
+        least_score = -math.inf
+        for passage in ranked:
+            line, is_part = (passage.note_id, passage.start_line), passage.from_char is not None
+            place = parted_lines.get(line) if is_part else None
+            if place is None and request.k is not None and len(self.places) >= request.k:
+                self.omitted["over_k"] += 1
+                continue
+            # Include the citation and the note's header unless already printed.
+            tokens = passage.tokens + (JOINER_TOKENS if place else 0)
+            rendered = tokens + (0 if passage.note_id in headed_notes else self.headers.get(passage.note_id, 0))
+            if place is None:
+                rendered += citation_tokens(passage) + self.marks.get(passage.id, 0)
+            used = self.rendered_tokens + rendered if request.rendered else self.tokens + tokens
+            # Do not fill the room of what did not fit with something much worse, or with a heading, which answers
+            # nothing.
+            score = scores.get(passage.id, 0.0)
+            is_worse = score < least_score or (passage.section < 0 and self.omitted["over_budget"])
+            if request.budget_tokens is not None and (used > request.budget_tokens or is_worse):
+                self.omitted["over_budget"] += 1
+                if passage is ranked[0]:
+                    self.best_needs = rendered if request.rendered else tokens
+                least_score = max(least_score, FILL_SHARE * score if score > 0 else least_score)
+                continue
+            words = _compared_words(passage)
+            notes = notes_with[words]
+            if passage.note_id in notes or len(notes) >= self._max_notes or words in handed_over:
+                self.omitted["near_duplicates"] += 1
+                continue
+            notes.add(passage.note_id)
+            headed_notes.add(passage.note_id)
+            self.tokens += tokens
+            self.rendered_tokens += rendered
+            if place is None:
+                self.places.append(place := [])
+                if is_part:
+                    parted_lines[line] = place
+            place.append(passage)
         return self
 
-    def _take(self, passage: Candidate, score: float, is_best: bool) -> None:
-        request, line = self._request, (passage.note_id, passage.start_line)
-        part_of = self._lines.get(line) if passage.from_char is not None else None
-        if part_of is None and request.k is not None and len(self.places) >= request.k:
-            self.over_k += 1
-            return
-        # Include the citation and the note's header unless already printed.
-        tokens = passage.tokens + (JOINER_TOKENS if part_of else 0)
-        rendered = tokens + (0 if passage.note_id in self._notes else self.headers.get(passage.note_id, 0))
-        if part_of is None:
-            rendered += citation_tokens(passage) + self.marks.get(passage.id, 0)
-        used = self.rendered_tokens + rendered if request.rendered else self.tokens + tokens
-        # Do not fill the room of what did not fit with something much worse, or with a heading, which answers nothing.
-        is_worse = score < self._least_score or (passage.section < 0 and self.over_budget)
-        if request.budget_tokens is not None and (used > request.budget_tokens or is_worse):
-            self.over_budget += 1
-            if is_best:
-                self.best_needs = rendered if request.rendered else tokens
-            self._least_score = max(self._least_score, FILL_SHARE * score if score > 0 else self._least_score)
-            return
-        # Compare words in order, without articles, marks and a fact's keys. Nothing looser: one more number, name or
-        # `not` makes it another statement.
-        text = terms.body(without_citation(passage.text), passage.kind not in ("note", PAGE)).casefold()
-        if passage.kind == PAGE:
-            text = text.partition(" — [")[0]  # without its citation
-        words = _words_of(text) or (text,)
-        taken_from = self._said[words]
-        if passage.note_id in taken_from or len(taken_from) >= self._most_times or words in self._before:
-            self.near_duplicates += 1
-            return
-        taken_from.add(passage.note_id)
-        self.tokens += tokens
-        self.rendered_tokens += rendered
-        self._notes.add(passage.note_id)
-        if part_of is not None:
-            part_of.append(passage)
-            return
-        self.places.append(place := [passage])
-        if passage.from_char is not None:
-            self._lines[line] = place
+
+def _compared_words(passage: Candidate) -> tuple[str, ...]:
+    """Return what makes two passages near-duplicates: their words in order, without articles, marks and a fact's keys.
+
+    Nothing looser: one more number, name or `not` makes it another statement.
+    """
+    text = terms.body(without_citation(passage.text), passage.kind not in ("note", PAGE)).casefold()
+    if passage.kind == PAGE:
+        text = text.partition(" — [")[0]  # without its citation
+    return _words_of(text) or (text,)
 
 
 def citation_tokens(passage: Candidate) -> int:

@@ -111,7 +111,7 @@ class Names:
             self._notes[slug] = sorted(meant, key=lambda path: _own(path) != slug)
         return self._notes[slug]
 
-    def called(self, runs: Mapping[str, bool], words: Sequence[str]) -> dict[int, float]:
+    def named_in(self, runs: Mapping[str, bool], words: Sequence[str]) -> dict[int, float]:
         """Return the notes whose whole name is one of these runs of words: id → share of `words` in that name.
 
         A name within a longer one is ignored ("Well Made" in "Well Made 145"), and so is a single word (False) unless

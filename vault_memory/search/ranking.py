@@ -126,9 +126,9 @@ class Scorer:
             most = max(told.values(), default=1.0) if len(told) == len(hits) else 1.0
             self._telling |= {(term, i): share / most for i, share in told.items()}
         self._properties = {
-            p.id: NAMED_SCORE * found.called[p.note_id]
+            p.id: NAMED_SCORE * found.named_notes[p.note_id]
             for p in self._passages
-            if p.section == ASIDE and found.called.get(p.note_id, 1.0) < 1 and says_property(p.text)
+            if p.section == ASIDE and found.named_notes.get(p.note_id, 1.0) < 1 and says_property(p.text)
         }
         """The properties of each note whose name is only part of the question, with a title score: a property is a
         statement about what the title names."""
@@ -198,7 +198,7 @@ class Scorer:
         """
         found = self._found
         if found.only_time and not found.query.window:
-            self._features = {"date": _column(found.days, self._ids)}
+            self._features = {"date": _column(found.date_fit, self._ids)}
         elif found.query.request.mode == "semantic" and found.cosine:
             self._features = {"semantic": _column(found.cosine, self._ids)}
         else:
@@ -233,7 +233,7 @@ class Scorer:
             return {"lanes": {}, "note_share": 0.0, "boosts": {}}
         added = {name: WEIGHTS[name] * value for name, value in self.features(passage_id).items()}
         added["section"] = self._lent_to.get(passage_id, 0.0)  # a heading swapped scores with a passage below it
-        lanes = {"lexical": found.lexical, "semantic": found.cosine, "entity": found.about, "temporal": found.days}
+        lanes = {"lexical": found.lexical, "semantic": found.cosine, "entity": found.entity, "temporal": found.date_fit}
         return {
             "lanes": {
                 lane: {"score": round(own, 4), "rank": 1 + sum(score > own for score in scores.values())}
@@ -264,8 +264,8 @@ class Scorer:
             "time": [
                 not _TIME_WORDS.isdisjoint(_PLAIN.findall(p.text.casefold())) for p in passages
             ] if query.asks_when else (),
-            "date": _column(found.days, ids),
-            "entity": _column(found.about, ids),
+            "date": _column(found.date_fit, ids),
+            "entity": _column(found.entity, ids),
             "title": [max(score, self._properties.get(i, 0.0)) for i, score in zip(ids, title, strict=False)],
             "titled": [self._short * score for score in title],
             "exact": [any(exact in p.text for exact in query.exact) for p in passages] if query.exact else (),
@@ -371,7 +371,7 @@ class Scorer:
         covered: dict[int, float] = defaultdict(float)
         around: dict[int, list[tuple[int, float]]] = {}
         for term, rarity in found.rarity.items():
-            best = dict.fromkeys(found.above.get(term, ()), HEADING_SHARE)
+            best = dict.fromkeys(found.heading_hits.get(term, ()), HEADING_SHARE)
             for hit in found.hits.get(term, ()):
                 telling = self._telling.get((term, hit), 1.0)
                 if hit not in around:
@@ -501,7 +501,7 @@ def rank(found: Candidates, finder: Finder) -> Ranking:
     today = min(request.today, request.filters.as_of or request.today)
     followed = superseded(finder.view, finder.names, passages, today, request.filters)
     # If the question asks about a time, the older fact was valid then.
-    behind = {} if found.days else {o: n.id for o, n in followed.items() if not _is_wanted(found, finder, o, n)}
+    behind = {} if found.date_fit else {o: n.id for o, n in followed.items() if not _is_wanted(found, finder, o, n)}
     ranking = Ranking(found, passages, successors=followed, behind=behind)
     if request.preset != "tuned":
         return by_preset(ranking._replace(lives=finder.lives(passages, today)))
@@ -509,7 +509,7 @@ def rank(found: Candidates, finder: Finder) -> Ranking:
     scores = scorer.score(*scorer.learn(finder))
     lives = finder.lives({i: passages[i] for i in list(scores)[: max(AGED_PASSAGES, request.wanted)]}, today)
     # A question about a time wants old passages; one for the latest or first already orders them by date.
-    ages = {} if found.days or found.order else {i: decay.SWAY * (life.multiplier - 1) for i, life in lives.items()}
+    ages = {} if found.date_fit or found.order else {i: decay.SWAY * (life.multiplier - 1) for i, life in lives.items()}
     aged = {i: score + ages.get(i, 0.0) for i, score in scores.items()}
     brought = finder.search.passages({new for old, new in behind.items() if new not in aged and old in lives})
     least = min(aged.values(), default=0.0)
@@ -518,7 +518,7 @@ def rank(found: Candidates, finder: Finder) -> Ranking:
     settling = frozenset(behind.values())
     if request.mode != "semantic":
         places = dict.fromkeys(
-            _best_of_called(found, scores), math.nextafter(max(scores.values(), default=0.0), -math.inf)
+            _best_of_named(found, scores), math.nextafter(max(scores.values(), default=0.0), -math.inf)
         )
         scores = _raised(scores, places)
         settling = settling.union(places)
@@ -539,11 +539,11 @@ def _raised(scores: Mapping[int, float], places: Mapping[int, float]) -> dict[in
     return dict(sorted({**scores, **raised}.items(), key=lambda pair: -pair[1]))
 
 
-def _best_of_called(found: Candidates, scores: Mapping[int, float]) -> list[int]:
+def _best_of_named(found: Candidates, scores: Mapping[int, float]) -> list[int]:
     """Return the best informative passage of each note that the question names."""
     best: dict[int, int] = {}
     for passage in (found.passages[i] for i in scores if i in found.passages):
-        if passage.note_id not in found.called or passage.note_id in best:
+        if passage.note_id not in found.named_notes or passage.note_id in best:
             continue
         is_line = passage.section >= 0 and passage.kind not in (PAGE, ATTACHMENT) and not only_points(passage.text)
         if says_property(passage.text) if passage.section == ASIDE else is_line:

@@ -114,59 +114,67 @@ class Recall:
         request = query.request
         best = [] if request.unasked else list(ranking.scores)
         relevance = relevance_gate.find_relevance(found, finder, best)
-        missing = relevance.missing
-        if missing and request.rendered and request.k and not request.all:
-            request = request._replace(k=min(request.k, CLOSEST))
-        ranking, packed, omitted, unsure = self._pack(ranking, request, relevance.weak - ranking.settling)
-        results, packed, lost = self._cite(finder, ranking, packed)
+        limits = request
+        if relevance.missing and request.rendered and request.k and not request.all:
+            limits = request._replace(k=min(request.k, CLOSEST))
+        packed, unsure = self._pack(ranking, limits, relevance.weak - ranking.settling)
+        results, lost = self._cite(finder, ranking, packed)
+        tokens = sum(result.tokens for result in results)
+        headers = {result.path: result.header_tokens for result in results}
         is_guess = bool(results) and not found.only_time and any(what == "lexical" for what, _ in found.degraded)
         decides = DATE_DECIDES if found.only_time else MEANING_DECIDES if is_guess else ""
         degraded = [(what, why + decides if what == "lexical" else why) for what, why in found.degraded]
         # Something is always nearest in meaning: without a matching word or name, it is only a guess.
-        is_met = bool(found.lexical or found.about or found.called or found.entities or query.window)
+        is_met = bool(found.lexical or found.entity or found.named_notes or found.entity_slugs or query.window)
         # The vault's threshold is the same for every caller.
         is_relevant = not request.unasked or (
             is_met and relevance.asks and relevance.score >= relevance_gate.load_threshold(self._store)
         )
         answer = Answer(
-            request=query.request, results=results, mode=found.mode,
-            lanes={"lexical": len(found.lexical), "semantic": len(found.semantic), "entity": len(found.about),
+            request=request, results=results, mode=found.mode,
+            lanes={"lexical": len(found.lexical), "semantic": len(found.semantic), "entity": len(found.entity),
                    "temporal": len(found.temporal)},
             embedder=found.space.name if found.space else None,
             understood=Understanding(
-                tuple(finder.names.shown(slug) or slug for slug in found.entities),
+                tuple(finder.names.shown(slug) or slug for slug in found.entity_slugs),
                 query.window and (query.window.span.start, query.window.span.end), query.kinds,
                 query.unknown(found.words) if found.mode != "semantic" else (),
             ),
-            tokens=packed.tokens, rendered_tokens=packed.rendered_tokens, omitted={**omitted, **lost},
+            tokens=tokens,
+            rendered_tokens=tokens + sum(headers.values()) + sum(result.citation_tokens for result in results),
+            omitted={**packed.omitted, **lost},
             degraded=[*degraded, *unsure], is_guess=is_guess, generation=finder.view.generation,
             notes=found.totals.notes, words=found.words, passages=found.totals.passages, vault=self._vault.root.name,
-            is_relevant=is_relevant, missing=missing, missing_with=relevance.missing_with,
+            is_relevant=is_relevant, missing=relevance.missing, missing_with=relevance.missing_with,
             unmentioned=relevance.unmentioned,
-            matched=matched_words(query, results, finder.lexicon.stems) if query.request.rendered else (),
+            matched=matched_words(query, results, finder.lexicon.stems) if request.rendered else (),
         )  # fmt: skip
         return answer if answer.is_relevant else without_results(answer)
 
-    def _pack(
-        self, ranking: Ranking, request: Request, weak: Collection[int]
-    ) -> tuple[Ranking, Packing, dict[str, int], list[tuple[str, str]]]:
-        """Filter the ranking and pack it into the budget; return both, with what was omitted and why and, for a past
-        day, how many results are not known to date from it."""
+    def _pack(self, ranking: Ranking, request: Request, weak: Collection[int]) -> tuple[Packing, list[tuple[str, str]]]:
+        """Choose what to show, best first, and pack it into the budget; with what to say about the choice."""
         query, notes, past = ranking.candidates.query, ranking.notes, self._past
-        found = self._showable(ranking, request)
+        showable = self._showable(ranking, request)
+
+        # Nobody who asks for all, or for a time, minds what matches weakly.
         asks_for_all = request.all or query.window or not (request.k or request.self_contained)
-        telling = [each for each in found if asks_for_all or each.id not in weak]
+        telling = showable if asks_for_all else [each for each in showable if each.id not in weak]
+
+        # What nobody asked for must come close to the best candidate, and to the best that was shown lately.
         shown = {each.id for each in telling if request.without and journal.passage_key(each.text) in request.without}
-        least = -math.inf
+        floor = -math.inf
         if request.unasked:
             best_shown = max((ranking.scores[i] for i in shown), default=0.0)
-            least = max(UNASKED_FLOOR * max(ranking.scores.values(), default=0.0), SHOWN_FLOOR * best_shown)
-        strong = [each for each in telling if ranking.scores[each.id] >= least]
-        scores = fit_budget.with_sources({p.id: ranking.scores[p.id] for p in strong}, ranking.passages, notes)
+            floor = max(UNASKED_FLOOR * max(ranking.scores.values(), default=0.0), SHOWN_FLOOR * best_shown)
+        strong = {each.id: ranking.scores[each.id] for each in telling if ranking.scores[each.id] >= floor}
+
+        # A line of a page gives way to the lines it cites. On a past day, what is not known to be of it comes last.
+        scores = fit_budget.with_sources(strong, ranking.passages, notes)
         wanted = [ranking.passages[i] for i in scores if i not in shown]
-        unknown = past.unknown((each, notes[each.note_id]) for each in wanted) if past else {}
-        wanted.sort(key=lambda passage: unknown.get(passage.id, "") is None)  # undated results come last
-        # Tokens of the marks printed after a passage: superseded, or from outside.
+        day_of_unknown = past.unknown((each, notes[each.note_id]) for each in wanted) if past else {}
+        wanted.sort(key=lambda passage: day_of_unknown.get(passage.id, "") is None)
+
+        # What is printed after a passage: that it is superseded, or from outside.
         marks = {i: new.header_tokens + fit_budget.MARK_TOKENS for i, new in ranking.successors.items()}
         for each in wanted:
             if not provenance.is_trusted(each.by):
@@ -174,20 +182,22 @@ class Recall:
         headers = {note.id: note.header_tokens for note in notes.values()}
         each_note = query.asks_when or query.window is not None or ranking.candidates.only_time
         packed = Packing(request, headers, marks, each_note).fill(wanted, scores)
+
+        packed.omitted["near_duplicates"] += len(strong) - len(scores)
+        packed.omitted["below_threshold"] = ranking.below_threshold
+        if request.without:
+            packed.omitted["shown_before"] = len(scores) - len(wanted)
+        if request.unasked:
+            packed.omitted["below_floor"] = len(telling) - len(strong)
+        if len(telling) < len(showable):
+            packed.omitted["weak"] = len(showable) - len(telling)
+        if ranking.candidates.beyond_pool:
+            packed.omitted["beyond_pool"] = ranking.candidates.beyond_pool
         unsure = [("budget", f"the best result needs {packed.best_needs} tokens")] if packed.best_needs else []
         if past:
-            unsure += past.say_unknown([unknown[p[0].id] for p in packed.places if p[0].id in unknown])
-        omitted = {
-            "over_budget": packed.over_budget, "over_k": packed.over_k,
-            "near_duplicates": packed.near_duplicates + len(strong) - len(scores),
-            "below_threshold": ranking.below_threshold,
-        }  # fmt: skip
-        omitted |= {"shown_before": len(scores) - len(wanted)} if request.without else {}
-        omitted |= {"below_floor": len(telling) - len(strong)} if request.unasked else {}
-        omitted |= {"weak": len(found) - len(telling)} if len(telling) < len(found) else {}
-        beyond = ranking.candidates.beyond_pool
-        omitted |= {"beyond_pool": beyond} if beyond else {}
-        return ranking._replace(scores=scores), packed, omitted, unsure
+            first_parts = [place[0].id for place in packed.places]
+            unsure += past.say_unknown([day_of_unknown[i] for i in first_parts if i in day_of_unknown])
+        return packed, unsure
 
     def _showable(self, ranking: Ranking, request: Request) -> list[Candidate]:
         """Drop what was not there on the past day and what nobody said: mere proposals, and template boilerplate on
@@ -210,13 +220,13 @@ class Recall:
             and (each.id not in strict or relevance_gate.is_informative(each))
         ]
 
-    def _cite(self, finder: Finder, ranking: Ranking, packed: Packing) -> tuple[list[Result], Packing, dict[str, int]]:
-        """Return the packed passages as cited results, their packing, and how many were lost as their file changed."""
+    def _cite(self, finder: Finder, ranking: Ranking, packed: Packing) -> tuple[list[Result], dict[str, int]]:
+        """Return the packed passages as cited results, and how many were lost as their file has changed."""
         names, explains = finder.names, ranking.candidates.query.request.explain
-        ranked = {i: place for place, i in enumerate(ranking.scores, 1)} if explains else {}
+        ranked = {i: place for place, i in enumerate(packed.scores, 1)} if explains else {}
         files: dict[int, tuple[list[str] | None, list[Heading]]] = {}
         lost = {"changed": 0, "unreadable": 0}
-        results, shown = list[Result](), list[Candidate]()
+        results: list[Result] = []
         for place in packed.places:
             first, note = place[0], ranking.notes[place[0].note_id]
             if note.id not in files:
@@ -226,7 +236,6 @@ class Recall:
             if lines is None or start is None:
                 lost["changed" if lines is not None else "unreadable"] += 1
                 continue
-            shown += place
             content, truncated = fit_budget.content(place, lines[start - 1] if first.from_char is not None else None)
             since, until = first.occurred_from, first.occurred_to
             life, successor = ranking.lives.get(first.id), ranking.successors.get(first.id)
@@ -234,7 +243,7 @@ class Recall:
             # `ranked` is its rank before duplicates and results over budget were dropped.
             why = {**ranking.explain(first.id), "diversity": {"ranked": ranked[first.id]}} if explains else None
             results.append(Result(
-                rank=len(results) + 1, score=ranking.scores[first.id], kind=first.kind, date=note.day,
+                rank=len(results) + 1, score=packed.scores[first.id], kind=first.kind, date=note.day,
                 occurred=since if since == until else f"{since}/{until}",
                 entities=tuple(dict.fromkeys(names.shown(s) or s for s in mentioned)),
                 confidence=first.confidence, tier=life.tier if life else None, content=content, path=note.path,
@@ -248,10 +257,7 @@ class Recall:
                 by=first.by, trusted=provenance.is_trusted(first.by), header_tokens=packed.headers.get(note.id, 0),
                 citation_tokens=fit_budget.citation_tokens(first) + packed.marks.get(first.id, 0),
             ))  # fmt: skip
-        if any(lost.values()):
-            unlimited = ranking.candidates.query.request._replace(k=None, budget_tokens=None, handed_over=())
-            packed = Packing(unlimited, packed.headers, packed.marks, each_note=True).fill(shown)
-        return results, packed, lost
+        return results, lost
 
     def _lines(self, path: str) -> list[str] | None:
         """Return a note's current lines: none if the file is gone, None if it cannot be read."""

@@ -178,7 +178,7 @@ def _find_lacking(found: Candidates, words: Sequence[_Word], best: Sequence[int]
     A known name says nothing about what is asked of it: Bram may be known, but not his favourite colour.
     """
     names = [word for word in words if word.is_name]
-    about = set(found.about).union(*(name.reached for name in names))
+    about = set(found.entity).union(*(name.reached for name in names))
     seen = [i for i in best if not names or i in about]
     # If no word occurs anywhere, a near word is only a guess.
     is_met = any(word.known for word in words)
@@ -235,8 +235,8 @@ def _words(found: Candidates, finder: Finder) -> list[_Word]:
     hits = {phrase.casefold(): held for phrase, held in (*found.hits.items(), *common.items())}
     counts = {phrase.casefold(): count for phrase, count in found.words.items()}
     capitalised = {name.casefold() for name in found.query.names}
-    of_entities = {phrase.strip('"*').casefold() for phrase in found.naming}
-    above = {phrase.casefold(): below for phrase, below in found.above.items()}
+    of_entities = {phrase.strip('"*').casefold() for phrase in found.name_terms}
+    above = {phrase.casefold(): below for phrase, below in found.heading_hits.items()}
     words: list[_Word] = []
     for word in found.query.words:
         whole = [phrase.casefold() for phrase in terms.match_terms(word)]
@@ -254,7 +254,7 @@ def _words(found: Candidates, finder: Finder) -> list[_Word]:
             continue
         notes = {note for note, _ in finder.search.titles(whole, TITLES)} & found.title.keys() if whole else set()
         titled = [i for i, passage in found.passages.items() if passage.note_id in notes] if notes else []
-        reached = {i: 1.0 if found.passages[i].note_id in found.called else TITLE_SHARE for i in titled}
+        reached = {i: 1.0 if found.passages[i].note_id in found.named_notes else TITLE_SHARE for i in titled}
         of_whole, of_parts = ({i for p in phrases for i in hits.get(p, ())} for phrases in (whole, parts))
         for share, found_in in ((PART_SHARE, of_parts), (1.0, of_whole)):
             for hit in found_in:
