@@ -10,7 +10,7 @@ from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import IndexDamagedError, VaultMemoryError
 from vault_memory.reflect.run_log import REFLECT, CaptureEnd, NightlyRun, ReflectEnd, RunLog
 from vault_memory.store import embedding_rows, note_queries, schema
-from vault_memory.store.view import ALL, View
+from vault_memory.store.view import View
 from vault_memory.vault.undo_history import UndoHistory
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def index_status(memory: "Memory", scopes: tuple[str, ...] = ()) -> Document:
         return found
     reading = memory.index_file.reading(write=False)
     with suppress(IndexDamagedError), reading as (store, freshness), store.snapshot():
-        view = store.view(scopes or ALL)
+        view = store.view_asked_for(scopes)
         totals = view.totals()
         found |= {
             "bytes": None if scopes else schema.size(path), "fresh": freshness.fresh,

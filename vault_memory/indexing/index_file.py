@@ -15,7 +15,7 @@ from vault_memory.errors import BusyError, IndexDamagedError, IndexUnusableError
 from vault_memory.indexing import walk_diff
 from vault_memory.startup import vault_id
 from vault_memory.store import journal, schema
-from vault_memory.store.view import ALL, Store, View
+from vault_memory.store.view import Store, View
 from vault_memory.vault import locations
 from vault_memory.vault.safe_files import private
 from vault_memory.vault.vault import Vault
@@ -316,7 +316,7 @@ class IndexFile:
         """Run a query on what these scopes may see (all if empty), and set `state`."""
 
         def within(store: Store, freshness: Freshness) -> T:
-            view = store.view(scopes or ALL)
+            view = store.view_asked_for(scopes)
             self._last_read.state = index_state(view, freshness, scopes)
             return question(view, freshness)
 

@@ -19,7 +19,7 @@ from vault_memory.search.fit_budget import Packing
 from vault_memory.search.query import matched_words, understand
 from vault_memory.search.ranking import Ranking, rank
 from vault_memory.store import journal, note_queries
-from vault_memory.store.view import ALL, ATTACHMENT, PAGE, Candidate, Filters, Store
+from vault_memory.store.view import ATTACHMENT, PAGE, Candidate, Filters, Store
 from vault_memory.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Recall:
         return answer._replace(seconds=time.perf_counter() - started)
 
     def _answer(self, request: Request) -> Answer:
-        view = self._store.view(request.filters.scopes or ALL)
+        view = self._store.view_asked_for(request.filters.scopes)
         # A narrowed view gets its own finder: what is cached must come only from what the caller may see.
         seen = (request.filters.scopes, self._store.outdated) if view.is_narrowed else None
         finder = self._finders.pop(seen, None) or Finder(view, self._remote)

@@ -127,23 +127,22 @@ class _Word(NamedTuple):
     """1 if it occurs anywhere, PART_SHARE if only parts of it do, else 0."""
     hits: Collection[int] = ()
     """The candidates that contain it or a part of it."""
-    reached: Mapping[int, float] = {}
-    """How well each candidate matches it, including neighbours and the note's title, 0..1."""
-    holders: Sequence[Collection[int]] = ()
-    """The candidates that are about it."""
+    match: Mapping[int, float] = {}
+    """How well each candidate matches it, with its neighbours and its note's title, 0..1."""
+    strong: Collection[int] = ()
+    """The candidates that are never weak, since they match it; of a name only those in a note with that title."""
 
 
 def find_relevance(found: Candidates, finder: Finder, best: Sequence[int] = ()) -> Relevance:
     """Measure how much of a question the notes know; if it was asked, the `best` passages must contain its words."""
     if not _is_measurable(found):
         return Relevance()
-    words = _words(found, finder)
-    lacking = _find_lacking(found, words, best[:BEST_PASSAGES]) if best else Relevance()
-    return lacking._replace(
-        score=_score(words),
-        asks=bool(best) or _asks(found, [word for word in words if not word.is_name]),  # only hooks ask for this
-        weak=_find_weak(found, finder, words),
-    )
+    words = _measured_words(found, finder)
+    if best:
+        relevance = _find_missing(found, words, best[:BEST_PASSAGES])
+    else:  # only hooks ask for this
+        relevance = Relevance(asks=_asks(found, [word for word in words if not word.is_name]))
+    return relevance._replace(score=_score(words), weak=_find_weak(found, finder, words))
 
 
 def _asks(found: Candidates, besides: Sequence[_Word]) -> bool:
@@ -172,76 +171,80 @@ def _is_measurable(found: Candidates) -> bool:
     )
 
 
-def _find_lacking(found: Candidates, words: Sequence[_Word], best: Sequence[int]) -> Relevance:
+def _find_missing(found: Candidates, words: Sequence[_Word], best: Sequence[int]) -> Relevance:
     """Find the words missing from the best passages, counting only passages about the names in the question, if any.
 
     A known name says nothing about what is asked of it: Bram may be known, but not his favourite colour.
     """
-    names = [word for word in words if word.is_name]
-    about = set(found.entity).union(*(name.reached for name in names))
-    seen = [i for i in best if not names or i in about]
-    # If no word occurs anywhere, a near word is only a guess.
-    is_met = any(word.known for word in words)
-    texts = [found.passages[i].text for i in seen if i in found.passages] if is_met else []
-    asked = [word for word in words if not word.is_name]
-    held = _find_held([word for word in asked if word.weight], texts, seen)
-    asks = {word.word: min(word.weight / LEAST_ASKED_WEIGHT, 1.0) for word in asked}
-    lacks = {word: share * (1 - held.get(word, 1.0)) for word, share in asks.items()}
-    if sum(lacks.values()) < MOST_LACKING * WORDS_BESIDES:
+    names, asked = [word for word in words if word.is_name], [word for word in words if not word.is_name]
+    about_names = set(found.entity).union(*(name.match for name in names))
+    held = _match_in(
+        [i for i in best if not names or i in about_names],
+        [word for word in asked if word.weight],
+        # If no word occurs anywhere, a near word is only a guess.
+        found.passages if any(word.known for word in words) else {},
+    )
+    share = {word.word: min(word.weight / LEAST_ASKED_WEIGHT, 1.0) for word in asked}
+    lack = {word: weight * (1 - held.get(word, 1.0)) for word, weight in share.items()}
+    if sum(lack.values()) < MOST_LACKING * WORDS_BESIDES:
         return Relevance()
-    sayable = found.query.unknown(())  # only now: this reads the grammar of all languages
-    asked = [word for word in asked if word.word in sayable]
-    total = sum(asks[word.word] for word in asked) + WORDS_BESIDES
-    if sum(lacks[word.word] for word in asked) < MOST_LACKING * total:
-        nowhere = (w.word for w in asked if not w.known and held.get(w.word, 1.0) < NOTHING_NEAR)
-        return Relevance(unmentioned=tuple(nowhere))
+    content_words = found.query.unknown(())  # only now: this reads the grammar of all languages
+    asked = [word for word in asked if word.word in content_words]
+    total = sum(share[word.word] for word in asked) + WORDS_BESIDES
+    if sum(lack[word.word] for word in asked) < MOST_LACKING * total:
+        unlike_any = [word for word in asked if not word.known and held.get(word.word, 1.0) < NOTHING_NEAR]
+        return Relevance(unmentioned=tuple(word.word for word in unlike_any))
+
+    # The question is not known: because of the words that are nowhere, else of those that never stand beside others.
     least = max(UNREADABLE_WORD, min(held.values()))
     missing = [word for word in asked if held.get(word.word, 1.0) <= least]
-    if unknown := tuple(word.word for word in missing if not word.known):
-        return Relevance(missing=unknown)
+    if nowhere := tuple(word.word for word in missing if not word.known):
+        return Relevance(missing=nowhere)
     others = sorted((word for word in asked if word not in missing), key=lambda word: -word.weight)
     written = {name.casefold(): name for name in found.query.names}
     beside = tuple(written.get(word.word, word.word) for word in names or others[:MOST_BESIDE])
     return Relevance(missing=tuple(word.word for word in missing) if beside else (), missing_with=beside)
 
 
-def _find_held(words: Sequence[_Word], texts: Sequence[str], passages: Collection[int]) -> dict[str, float]:
-    """Return how well each word, or a word near it in meaning, matches in some passages or around them, 0..1."""
-    reached = {word.word: max((word.reached.get(i, 0.0) for i in passages), default=0.0) for word in words}
-    sought = [word for word, share in reached.items() if share < NEAR]
-    held = dict.fromkeys(reached, 1.0)
-    around = {word for text in texts for word in words_of(text) if len(word) > 2} - terms.STOP_WORDS if sought else ()
-    for word, cosine in zip(sought, builtin().nearest(sought, around), strict=True):
-        share = (max(reached[word], cosine) - FAR) / (NEAR - FAR)
+def _match_in(ids: Sequence[int], words: Sequence[_Word], passages: Mapping[int, Candidate]) -> dict[str, float]:
+    """Return how well some passages, or words in them that are near in meaning, match each word at best, 0..1."""
+    exact = {word.word: max((word.match.get(i, 0.0) for i in ids), default=0.0) for word in words}
+    unsure = [word for word, share in exact.items() if share < NEAR]
+    texts = [passages[i].text for i in ids if i in passages] if unsure else []
+    around = {word for text in texts for word in words_of(text) if len(word) > 2} - terms.STOP_WORDS
+    match = dict.fromkeys(exact, 1.0)
+    for word, cosine in zip(unsure, builtin().nearest(unsure, around), strict=True):
+        share = (max(exact[word], cosine) - FAR) / (NEAR - FAR)
         is_unreadable = word.isalpha() and builtin().word_length(word) is None
-        held[word] = min(max(share, UNREADABLE_WORD * is_unreadable), 1.0)
-    return held
+        match[word] = min(max(share, UNREADABLE_WORD * is_unreadable), 1.0)
+    return match
 
 
 def _score(words: Sequence[_Word]) -> float:
     """Combine how much of these words the notes know and how much a single passage contains."""
-    held: dict[int, float] = {}
+    matched: dict[int, float] = {}
     for word in words:
-        for passage, share in word.reached.items():
-            held[passage] = held.get(passage, 0.0) + word.weight * share
-    most = max(held.values(), default=0.0)
+        for passage, share in word.match.items():
+            matched[passage] = matched.get(passage, 0.0) + word.weight * share
+    most = max(matched.values(), default=0.0)
     total, known = sum(word.weight for word in words), sum(word.weight * word.known for word in words)
     return (HELD_WEIGHT * most + KNOWN_WEIGHT * known) / (total + WEIGHT_BESIDES) + LENGTH_WEIGHT * math.log1p(most)
 
 
-def _words(found: Candidates, finder: Finder) -> list[_Word]:
-    # Terms too common to be searched count here, such as a speaker's name.
+def _measured_words(found: Candidates, finder: Finder) -> list[_Word]:
+    # Terms too common to be searched count here, such as a speaker's name. A question's words are case folded.
     common = finder.find_hits([phrase for phrase in found.words if phrase not in found.hits], found.stems)
     hits = {phrase.casefold(): held for phrase, held in (*found.hits.items(), *common.items())}
     counts = {phrase.casefold(): count for phrase, count in found.words.items()}
+    heading_hits = {phrase.casefold(): below for phrase, below in found.heading_hits.items()}
     capitalised = {name.casefold() for name in found.query.names}
     of_entities = {phrase.strip('"*').casefold() for phrase in found.name_terms}
-    above = {phrase.casefold(): below for phrase, below in found.heading_hits.items()}
     words: list[_Word] = []
     for word in found.query.words:
         whole = [phrase.casefold() for phrase in terms.match_terms(word)]
         parts = [phrase for phrase in map(str.casefold, phrases_of([word])) if phrase not in whole]
         passages = max((counts.get(phrase, 0) for phrase in whole), default=0)
+
         is_name = bool(passages) and word in capitalised and (word in of_entities or bool(finder.names.note(word)))
         weight, length = 1.0, builtin().word_length(word)  # `HO-212` and `p95` have none: they name one thing
         if not is_name and length is not None:
@@ -252,18 +255,19 @@ def _words(found: Candidates, finder: Finder) -> list[_Word]:
         if not passages and not any(phrase in counts for phrase in parts):
             words.append(_Word(word, weight, False))
             continue
+
         notes = {note for note, _ in finder.search.titles(whole, TITLES)} & found.title.keys() if whole else set()
         titled = [i for i, passage in found.passages.items() if passage.note_id in notes] if notes else []
-        reached = {i: 1.0 if found.passages[i].note_id in found.named_notes else TITLE_SHARE for i in titled}
+        match = {i: 1.0 if found.passages[i].note_id in found.named_notes else TITLE_SHARE for i in titled}
         of_whole, of_parts = ({i for p in phrases for i in hits.get(p, ())} for phrases in (whole, parts))
-        for share, found_in in ((PART_SHARE, of_parts), (1.0, of_whole)):
-            for hit in found_in:
+        for share, hit_by in ((PART_SHARE, of_parts), (1.0, of_whole)):
+            for hit in hit_by:
                 for near, reach in neighbours(hit, found.passages):
-                    reached[near] = max(reached.get(near, 0.0), share * reach)
-        under = [above[phrase] for phrase in whole if phrase in above]
-        holders = [titled] if word in capitalised or word in of_entities else [reached, *under]
+                    match[near] = max(match.get(near, 0.0), share * reach)
+        headed = set().union(*(heading_hits.get(phrase, ()) for phrase in whole))
+        strong = titled if word in capitalised or word in of_entities else headed.union(match)
         known = 1.0 if passages else PART_SHARE
-        words.append(_Word(word, weight, is_name, known, of_whole | of_parts, reached, holders))
+        words.append(_Word(word, weight, is_name, known, of_whole | of_parts, match, strong))
     return words
 
 
@@ -274,21 +278,21 @@ def _find_weak(found: Candidates, finder: Finder, words: Sequence[_Word]) -> fro
     If the question asks for more than a name, passages of nothing but the name are weak too: their vectors are near
     any question about it.
     """
-    telling = set[int]().union(*(each for word in words if word.weight for each in word.holders))
-    if not telling:
+    strong = set[int]().union(*(word.strong for word in words if word.weight))
+    if not strong:
         return frozenset()
-    held = {word.word: set(word.hits) for word in words}
-    others = {word: set[int]().union(*(held[other] for other in held if other != word)) for word in held}
-    rare = (own for word, own in held.items() if len(own) <= RARE_PASSAGES and own.isdisjoint(others[word]))
-    telling.update(*rare)
+    hits = {word.word: set(word.hits) for word in words}
+    for word, own in hits.items():
+        if len(own) <= RARE_PASSAGES and not any(own & others for other, others in hits.items() if other != word):
+            strong |= own
     names = [word.word for word in words if word.is_name]
     bare = set[int]()
     if names and len(names) < len(words):
         idle = finder.lexicon.stop_stems.union(*map(finder.lexicon.stems, names))
-        bare = {i for name in names for i in held[name] if idle.issuperset(found.stems[i])}
+        bare = {i for name in names for i in hits[name] if idle.issuperset(found.stems[i])}
     least = NEAR_SHARE * max((cosine for i, cosine in found.cosine.items() if i not in bare), default=0.0)
-    weak = {i for i in found.passages if found.cosine.get(i, 0.0) < least} - telling
-    weak -= set[int].intersection(*held.values())
+    weak = {i for i in found.passages if found.cosine.get(i, 0.0) < least} - strong
+    weak -= set[int].intersection(*hits.values())
     return frozenset(weak | bare if len(weak | bare) < len(found.passages) else weak)
 
 
@@ -316,7 +320,7 @@ def compute_threshold(finder: Finder) -> float:
         reached = []
         for query in queries:
             found = finder.find(query)
-            reached.append(_score(_words(found, finder)) if _is_measurable(found) else math.inf)
+            reached.append(_score(_measured_words(found, finder)) if _is_measurable(found) else math.inf)
         highest = max(highest, sorted(reached)[int(QUANTILE * len(reached))])
     return (highest + USUAL) / 2
 

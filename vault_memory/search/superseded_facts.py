@@ -37,46 +37,53 @@ def superseded(
     `by_each_other` considers only these passages. A fact of untrusted origin never supersedes a trusted one: a web page
     retires no fact.
     """
-    given = set(ids)
-    asked = note_queries.claimed_slots(view, given)
-    # Facts with a block id, under the slots others may cite them by: from any note, and from within their own.
-    named: list[note_queries.ClaimRow] = [
-        (key, "", slot, "", STATES, 1, day, since, path, *place)
-        for key, block_id, day, since, path, *place in note_queries.facts_with_block_ids(view, given)
+    given, last = set(ids), min(day for day in (today, filters.as_of, filters.until) if day)
+    rows = [row for row in _rivals(view, names, given, last) if row.passage in given or not by_each_other]
+    note_numbers = {path: number for number, path in enumerate(sorted({row.path for row in rows}))}
+    claims: list[DatedClaim] = []
+    for row in rows:
+        since = date.fromisoformat(row.since).toordinal() if row.since else None
+        written = date.fromisoformat(row.day).toordinal() if row.day else since
+        if (filters.as_of or filters.until) and not written:
+            since = date.max.toordinal()  # an undated fact cannot be known to have been written by then
+        subject = row.subject if "&" in row.subject else names.canonical(row.subject)
+        if row.slot.startswith("^#"):
+            subject = row.path  # a block id without a note is one of its own note
+        claim = Claim(row.slot, row.value, row.how, bool(row.whole))
+        place = note_numbers[row.path], row.line
+        claims.append(DatedClaim(row.passage, subject, claim, written, since or written, *place))
+
+    newer = successors(claims, last.toordinal(), given)
+    outside = {row.passage for row in rows if not provenance.is_trusted(row.origin)}
+    if outside:
+        trusted = [claim for claim in claims if claim.key not in outside]
+        newer = {old: new for old, new in newer.items() if old in outside}
+        newer |= successors(trusted, last.toordinal(), given - outside)
+
+    row_of = {row.passage: row for row in rows}
+    values: dict[int, str] = defaultdict(str)
+    for row in rows:
+        values[row.passage] += f" {row.value}"
+    return {
+        old: Successor(new, row_of[new].citation, row_of[new].header_tokens, instead_of=values[old])
+        for old, new in newer.items()
+    }
+
+
+def _rivals(view: View, names: Names, ids: set[int], last: date) -> list[note_queries.ClaimRow]:
+    """Return the claims of these facts and, of any fact, those about the same subjects, or about these very facts."""
+    # A fact with a block id can be cited from any note, and without a path from its own.
+    cited = [
+        note_queries.ClaimRow(passage, "", slot, "", STATES, 1, day, since, path, *place)
+        for passage, block_id, day, since, path, *place in note_queries.facts_with_block_ids(view, ids)
         for slot in (f"^{entities.link_name(path)}#{block_id}".casefold(), f"^#{block_id}".casefold())
     ]
-    if not asked and not named:
-        return {}
-    # A group ("&") matches only itself; one entity is known by any of its names.
-    written = {subject: [subject] if "&" in subject else names.slugs(subject) for subject, _ in asked}
-    pairs = {(slot, same) for subject, slot in asked for same in written[subject]}
-    pairs |= {(ANY, subject) for _, subject in pairs} | {(row[2], "") for row in named}
-    last = min(day for day in (today, filters.as_of, filters.until) if day)
-    rows = [*note_queries.claims_about(view, pairs, last), *named]
-    outside = {row[0] for row in rows if not provenance.is_trusted(row[10])}
-    notes = {path: number for number, path in enumerate(sorted({str(row[8]) for row in rows}))}
-    told: list[DatedClaim] = []
-    for key, subject, slot, value, how, whole, day, since, path, line, *_ in rows:
-        if by_each_other and key not in given:
-            continue
-        begins = date.fromisoformat(since).toordinal() if since else None
-        mentioned = date.fromisoformat(day).toordinal() if day else begins
-        if (filters.as_of or filters.until) and not mentioned:
-            begins = date.max.toordinal()  # an undated fact cannot be known to have been written by then
-        same = path if slot.startswith("^#") else subject if "&" in subject else names.canonical(subject)
-        claim = Claim(slot, value, how, bool(whole))
-        told.append(DatedClaim(key, same, claim, mentioned, begins or mentioned, notes[path], line))
-    after = successors(told, last.toordinal(), given)
-    if outside:
-        own = [one for one in told if one.key not in outside]
-        after = {old: new for old, new in after.items() if old in outside} | dict(
-            successors(own, last.toordinal(), given - outside)
-        )
-    places = {row[0]: row[11:] for row in rows}
-    said: dict[int, str] = defaultdict(str)
-    for one in told:
-        said[one.key] += f" {one.claim.value}"
-    return {old: Successor(new, *places[new], instead_of=said[old]) for old, new in after.items() if old in given}
+    pairs = {(row.slot, "") for row in cited}
+    for subject, slot in note_queries.claimed_slots(view, ids):
+        # A group ("&") matches only itself; one entity is known by any of its names.
+        for known_as in [subject] if "&" in subject else names.slugs(subject):
+            pairs |= {(slot, known_as), (ANY, known_as)}
+    return [*note_queries.claims_about(view, pairs, last), *cited] if pairs else []
 
 
 # --- threads -------------------------------------------------------------------------------------------------------

@@ -12,14 +12,29 @@ from vault_memory.markdown.note import ASIDE
 from vault_memory.store.view import CANDIDATE, IS_NOTE, KINDS, PASSAGES, Candidate, Store, View
 from vault_memory.text.calendar_days import Span
 
-ClaimRow = tuple[int, str, str, str, str, int, str | None, str | None, str, int, str, str, int]
-"""Passage, subject, slot, value, how, whole, day, since, path, line, origin, citation, tokens of the note's header."""
-
 LocatedPassage = tuple[str, str | None, int, Candidate]
 """Path, day, tokens of the note's header, passage."""
 
 ToldFact = tuple[float | None, bool, int]
 """Importance, whether it is a decision, and on how many days the same words were stated."""
+
+
+class ClaimRow(NamedTuple):
+    """What a fact claims (replaced_claims.py), with the note's day, the day it holds `since`, and where it stands."""
+
+    passage: int
+    subject: str
+    slot: str
+    value: str
+    how: str
+    whole: int
+    day: str | None
+    since: str | None
+    path: str
+    line: int
+    origin: str
+    citation: str
+    header_tokens: int
 
 
 class KnownFact(NamedTuple):
@@ -242,7 +257,7 @@ def claimed_slots(view: View, ids: Iterable[int]) -> list[tuple[str, str]]:
 
 def claims_about(view: View, pairs: Iterable[tuple[str, str]], last: date) -> list[ClaimRow]:
     """Return the claims with these (slot, subject) pairs in notes dated by `last`, or undated."""
-    return list(view.rows(_CLAIMS, json.dumps(sorted(pairs)), last.isoformat()))
+    return list(map(ClaimRow._make, view.rows(_CLAIMS, json.dumps(sorted(pairs)), last.isoformat())))
 
 
 def facts_with_block_ids(view: View, ids: Iterable[int]) -> Iterator[tuple[Any, ...]]:

@@ -28,8 +28,8 @@ from vault_memory.text.vault_layout import STANDARD, Layout
 from vault_memory.vault.walk import File
 
 ALL: Final[tuple[str, ...]] = ("every scope",)
-"""The scopes of a caller that sees everything, compared by identity, so that no text can name it. An empty sequence
-opens nothing."""
+"""The scopes of a view of everything, compared by identity, so that no text can name it. A view with no scopes shows
+nothing, so that none can be left out by mistake."""
 
 State = tuple[object, ...]
 """The state of an index: equal as long as its content has not changed and no other connection has written to it."""
@@ -47,7 +47,10 @@ PASSAGES = "passage p ON p.id BETWEEN n.first AND n.first + n.count - 1"
 
 
 class Filters(NamedTuple):
-    """Conditions on results; empty means no condition. Dates are local days, both ends included."""
+    """Conditions on results; empty means no condition, so no scopes mean every scope (`Store.view_asked_for`).
+
+    Dates are local days, both ends included.
+    """
 
     since: date | None = None
     until: date | None = None
@@ -268,6 +271,10 @@ class Store(IndexConnection):
     def view(self, scopes: Sequence[str]) -> View:
         """Return what is visible with these scopes (nothing with none); use it within one transaction."""
         return View(self.connection, scopes, self.outdated)
+
+    def view_asked_for(self, scopes: Sequence[str]) -> View:
+        """Return what is visible to a caller who names these scopes; one who names none may see everything."""
+        return View(self.connection, scopes or ALL, self.outdated)
 
     def is_index(self) -> bool:
         """Return whether it has an index's tables; raises CorruptError if the FTS5 versions are missing or unknown."""
