@@ -109,7 +109,6 @@ def gathered(memory: Memory, asked: Iterable[Judged]) -> Iterator[tuple[Judged, 
     """Each question with its candidates ranked, before packing: for fitting weights."""
     with memory.index_file.reading() as (store, _):
         finder = Finder(store.view(ALL))
-        finder.refresh()
         for question in asked:
             found = finder.find(understand(request(question, 0, memory)))
             scorer = Scorer(found)

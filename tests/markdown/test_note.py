@@ -7,9 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_memory.markdown.frontmatter import says_property
 from vault_memory.markdown.links import block_id, links, tags
-from vault_memory.markdown.note import BLANK, TEXT, Heading, Note, decoded_lines, folded, heading_path, speaker
+from vault_memory.markdown.note import (
+    BLANK,
+    TEXT,
+    Heading,
+    Note,
+    decoded_lines,
+    folded,
+    heading_path,
+    says_property,
+    speaker,
+)
 from vault_memory.markdown.parse import parse
 
 

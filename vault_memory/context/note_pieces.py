@@ -10,7 +10,7 @@ from vault_memory.markdown import facts, passages, provenance, scopes
 from vault_memory.markdown.entities import link_name
 from vault_memory.markdown.note import ASIDE, COMMENT, decoded_lines, note_header
 from vault_memory.search.answer import Result
-from vault_memory.search.candidates import Finder
+from vault_memory.search.candidates import lives_of
 from vault_memory.search.names import Names
 from vault_memory.search.recall import found_at
 from vault_memory.search.superseded_facts import superseded
@@ -128,7 +128,7 @@ def project_brief(vault: Vault, view: View, about: ProjectNotes, today: date) ->
 def _best_facts(view: View, about: ProjectNotes, today: date) -> list[LocatedPassage]:
     """The facts about a project, highest worth first (decay.py)."""
     rows = {row[-1].id: row for row in about.passages if row[-1].kind in FACTS}
-    lives = Finder(view).lives({i: row[-1] for i, row in rows.items()}, today)
+    lives = lives_of(view, {i: row[-1] for i, row in rows.items()}, today)
     return sorted(rows.values(), key=lambda row: lives[row[-1].id].worth, reverse=True)[:MAX_FACTS]
 
 

@@ -21,16 +21,6 @@ _BESIDE_LETTERS = re.compile(r"[\W_]+")
 
 _YAML_HINT = "properties are ignored until it is fixed; the text is indexed"
 
-_COMMENT = re.compile(r"%%|<!--|-->")
-_PROPERTY = re.compile(r"(\w[\w .-]*):(?=[ \t\r\n]|$)")
-
-_OF_THE_FILE = re.compile(
-    r"(?:title|alias(?:es)?|tags?|type|date|day|created|modified|updated|kind|by|scope|u?id|cssclass(?:es)?|publish"
-    r"|permalink)?",
-    re.IGNORECASE,
-)
-"""Properties that only repeat what a file's name, path and links say; lines before the first property count as such."""
-
 
 def frontmatter(
     path: str, lines: list[str], states: bytearray, problems: list[Problem]
@@ -152,17 +142,3 @@ def texts(value: object) -> list[str]:
     if isinstance(value, list):
         return [str(item).strip() for item in value if item is not None and str(item).strip()]
     return [] if value is None else [str(value)]
-
-
-def says_property(text: str) -> bool:
-    """Whether lines of frontmatter contain a value that the file itself does not reveal: an author, an address."""
-    if _COMMENT.search(text):
-        return False
-    name = ""
-    for line in text.split("\n"):
-        named = _PROPERTY.match(line)
-        name = named[1] if named else name
-        value = line[named.end() :] if named else line
-        if not _OF_THE_FILE.fullmatch(name) and value.strip(" \t\r-\"'[]{}~"):
-            return True
-    return False

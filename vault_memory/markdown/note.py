@@ -161,6 +161,31 @@ def speaker(text: str) -> str:
     return match["name"].casefold() if match else ""
 
 
+_COMMENT_MARK = re.compile(r"%%|<!--|-->")
+_PROPERTY = re.compile(r"(\w[\w .-]*):(?=[ \t\r\n]|$)")
+
+_OF_THE_FILE = re.compile(
+    r"(?:title|alias(?:es)?|tags?|type|date|day|created|modified|updated|kind|by|scope|u?id|cssclass(?:es)?|publish"
+    r"|permalink)?",
+    re.IGNORECASE,
+)
+"""Properties that only repeat what a file's name, path and links say; lines before the first property count as such."""
+
+
+def says_property(text: str) -> bool:
+    """Whether lines of frontmatter contain a value that the file itself does not reveal: an author, an address."""
+    if _COMMENT_MARK.search(text):
+        return False
+    name = ""
+    for line in text.split("\n"):
+        named = _PROPERTY.match(line)
+        name = named[1] if named else name
+        value = line[named.end() :] if named else line
+        if not _OF_THE_FILE.fullmatch(name) and value.strip(" \t\r-\"'[]{}~"):
+            return True
+    return False
+
+
 # --- attachments -----------------------------------------------------------------------------------------------------
 
 MAX_CANVAS_BYTES = 5_000_000

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import IndexUnusableError
-from vault_memory.markdown.frontmatter import says_property
-from vault_memory.markdown.note import ASIDE
+from vault_memory.markdown.note import ASIDE, says_property
 from vault_memory.search.decay import Life, Trace, importance_of, life
 from vault_memory.search.names import Names
 from vault_memory.search.query import Query
 from vault_memory.store import journal, note_queries
 from vault_memory.store.embedding_rows import Space, all_spaces, load_vector_functions
 from vault_memory.store.search_queries import Lexicon, Search, TermCounts
-from vault_memory.store.view import FACTS, Candidate, NoteInfo, State, Totals, View
+from vault_memory.store.view import FACTS, Candidate, NoteInfo, Totals, View
 from vault_memory.text.calendar_days import Span, plus
 from vault_memory.text.terms import match_terms, quoted
 
@@ -146,21 +145,13 @@ def neighbours(hit: int, passages: Mapping[int, Candidate]) -> list[tuple[int, f
 
 
 class Finder:
-    """Runs the lanes over one view of an open index and caches what it learns about it."""
+    """Runs the lanes over one view of an open index, as long as that does not change, and caches what it learns."""
 
     def __init__(self, view: View, remote: "RemoteEmbedder | None" = None) -> None:
         self.view, self._remote = view, remote
-        self.search, self.lexicon = Search(view), Lexicon(view)
-        self._state: State | None = None
+        self.search, self.lexicon, self.names = Search(view), Lexicon(view), Names(view)
+        self.totals = view.totals()
         self._can_compare = False
-
-    def refresh(self) -> None:
-        """Drop what was cached if the index has changed, by this connection or another."""
-        state = self.view.state()
-        if state != self._state:
-            self._state, self.totals = state, self.view.totals()
-            self.names = Names(self.view)
-            self.lexicon.read_frequent()
 
     def find(self, query: Query) -> Candidates:
         """Find candidates for a question by every lane its mode allows, with the features scoring needs."""
@@ -407,25 +398,6 @@ class Finder:
                     hits[term] += ids
         return hits
 
-    def lives(self, passages: Mapping[int, Candidate], today: date) -> dict[int, Life]:
-        """Return the age and worth, on a day, of facts and of lines of dated notes; nothing else ages."""
-        days, now = _days(self.search.notes({p.note_id for p in passages.values()})), today.toordinal()
-        facts = [i for i, p in passages.items() if p.kind in FACTS]
-        dated = [i for i, p in passages.items() if p.kind in ("note", "session") and days[p.note_id]]
-        keys = ((i, journal.passage_key(passages[i].text)) for i in (*facts, *dated))
-        used = journal.days_of_use(self.view, keys, now)
-        traces: dict[int, Trace] = {}
-        for i in (*dated, *facts):
-            day = days[passages[i].note_id]
-            traces[i] = Trace(day.toordinal() if day else None, used.get(i, ()))
-        known = note_queries.told_facts(self.view, facts, today)
-        for i in facts:
-            confidence, (importance, decided, told_days) = passages[i].confidence, known.get(i, (None, False, 1))
-            if importance is None:
-                importance = importance_of(passages[i].kind, decided, told_days)
-            traces[i] = traces[i]._replace(importance=importance, confidence=1.0 if confidence is None else confidence)
-        return {i: life(trace, now, passages[i].kind in FACTS) for i, trace in traces.items()}
-
     # --- time --------------------------------------------------------------------------------------------------------
 
     def _in_time(self, query: Query) -> tuple[Query, Sequence[int], int]:
@@ -540,3 +512,23 @@ def inverse_frequency(total: int, holding: int) -> float:
     """Return BM25's inverse document frequency, but at least 1e-6: a term that is everywhere says next to nothing."""
     holding = min(holding, total)  # the cached count may predate deletions
     return max(math.log((total - holding + 0.5) / (holding + 0.5)), 1e-6)
+
+
+def lives_of(view: View, passages: Mapping[int, Candidate], today: date) -> dict[int, Life]:
+    """Return the age and worth, on a day, of facts and of lines of dated notes; nothing else ages."""
+    days, now = _days(Search(view).notes({p.note_id for p in passages.values()})), today.toordinal()
+    facts = [i for i, p in passages.items() if p.kind in FACTS]
+    dated = [i for i, p in passages.items() if p.kind in ("note", "session") and days[p.note_id]]
+    keys = ((i, journal.passage_key(passages[i].text)) for i in (*facts, *dated))
+    used = journal.days_of_use(view, keys, now)
+    traces: dict[int, Trace] = {}
+    for i in (*dated, *facts):
+        day = days[passages[i].note_id]
+        traces[i] = Trace(day.toordinal() if day else None, used.get(i, ()))
+    known = note_queries.told_facts(view, facts, today)
+    for i in facts:
+        confidence, (importance, decided, told_days) = passages[i].confidence, known.get(i, (None, False, 1))
+        if importance is None:
+            importance = importance_of(passages[i].kind, decided, told_days)
+        traces[i] = traces[i]._replace(importance=importance, confidence=1.0 if confidence is None else confidence)
+    return {i: life(trace, now, passages[i].kind in FACTS) for i, trace in traces.items()}

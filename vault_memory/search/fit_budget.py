@@ -116,7 +116,7 @@ def _compared_words(passage: Candidate) -> tuple[str, ...]:
     text = terms.body(without_citation(passage.text), passage.kind not in ("note", PAGE)).casefold()
     if passage.kind == PAGE:
         text = text.partition(" — [")[0]  # without its citation
-    return _words_of(text) or (text,)
+    return _words(text) or (text,)
 
 
 def citation_tokens(passage: Candidate) -> int:
@@ -130,10 +130,10 @@ def citation_tokens(passage: Candidate) -> int:
 
 def said(text: str) -> tuple[str, ...]:
     """Return a line's words in order, without its mark, kind, keys and articles."""
-    return _words_of(terms.body(text, True))
+    return _words(terms.body(text, True))
 
 
-def _words_of(text: str) -> tuple[str, ...]:
+def _words(text: str) -> tuple[str, ...]:
     return tuple(word for word in re.findall(r"\w+", text.casefold()) if word not in _ARTICLES)
 
 

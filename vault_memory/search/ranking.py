@@ -15,10 +15,9 @@ from operator import add, itemgetter, mul
 from typing import Any, NamedTuple
 
 from vault_memory.markdown import supersession
-from vault_memory.markdown.frontmatter import says_property
-from vault_memory.markdown.note import ASIDE, speaker
+from vault_memory.markdown.note import ASIDE, says_property, speaker
 from vault_memory.search import decay
-from vault_memory.search.candidates import NAMED_SCORE, Candidates, Finder, inverse_frequency, neighbours
+from vault_memory.search.candidates import NAMED_SCORE, Candidates, Finder, inverse_frequency, lives_of, neighbours
 from vault_memory.search.decay import Life
 from vault_memory.search.superseded_facts import BEST_LINES, Successor, leading_facts, superseded
 from vault_memory.store.vectors import mean_direction
@@ -504,10 +503,10 @@ def rank(found: Candidates, finder: Finder) -> Ranking:
     behind = {} if found.date_fit else {o: n.id for o, n in followed.items() if not _is_wanted(found, finder, o, n)}
     ranking = Ranking(found, passages, successors=followed, behind=behind)
     if request.preset != "tuned":
-        return by_preset(ranking._replace(lives=finder.lives(passages, today)))
+        return by_preset(ranking._replace(lives=lives_of(finder.view, passages, today)))
     scorer = Scorer(found)
     scores = scorer.score(*scorer.learn(finder))
-    lives = finder.lives({i: passages[i] for i in list(scores)[: max(AGED_PASSAGES, request.wanted)]}, today)
+    lives = lives_of(finder.view, {i: passages[i] for i in list(scores)[: max(AGED_PASSAGES, request.wanted)]}, today)
     # A question about a time wants old passages; one for the latest or first already orders them by date.
     ages = {} if found.date_fit or found.order else {i: decay.SWAY * (life.multiplier - 1) for i, life in lives.items()}
     aged = {i: score + ages.get(i, 0.0) for i, score in scores.items()}

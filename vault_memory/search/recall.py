@@ -19,7 +19,7 @@ from vault_memory.search.fit_budget import Packing
 from vault_memory.search.query import matched_words, understand
 from vault_memory.search.ranking import Ranking, rank
 from vault_memory.store import journal, note_queries
-from vault_memory.store.view import ATTACHMENT, PAGE, Candidate, Filters, Store
+from vault_memory.store.view import ATTACHMENT, PAGE, Candidate, Filters, State, Store
 from vault_memory.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Recall:
     ) -> None:  # fmt: skip
         self._store, self._vault = store, vault
         self._remote, self._reranker, self._past = remote, reranker, past
-        self._finders: dict[object, Finder] = {}
+        self._finders: dict[tuple[State, object], Finder] = {}
 
     def answer(self, request: Request) -> Answer:
         """Answer one question from a snapshot of the index; no question text raises.
@@ -65,13 +65,11 @@ class Recall:
 
     def _answer(self, request: Request) -> Answer:
         view = self._store.view_asked_for(request.filters.scopes)
-        # A narrowed view gets its own finder: what is cached must come only from what the caller may see.
-        seen = (request.filters.scopes, self._store.outdated) if view.is_narrowed else None
-        finder = self._finders.pop(seen, None) or Finder(view, self._remote)
-        self._finders[seen] = finder
-        for oldest in list(self._finders)[:-MAX_ASKERS]:
-            del self._finders[oldest]
-        finder.refresh()
+        # What a finder has cached must be of this state of the index, and only what the caller may see.
+        seen = view.state(), (request.filters.scopes, self._store.outdated) if view.is_narrowed else None
+        current = {key: finder for key, finder in self._finders.items() if key[0] == seen[0] and key != seen}
+        finder = self._finders.get(seen) or Finder(view, self._remote)
+        self._finders = dict([*current.items(), (seen, finder)][-MAX_ASKERS:])
         try:
             return self._compose(finder, self._ranking(finder, request))
         finally:
@@ -290,14 +288,16 @@ def found_at(place: Sequence[Candidate], lines: list[str]) -> int | None:
     """
     first = place[0]
     height = first.end_line - first.start_line + 1
-
-    def stands_at(start: int) -> bool:
-        if first.from_char is not None:
-            line = lines[start - 1] if 0 < start <= len(lines) else ""
-            return all(line[p.from_char : p.to_char] == p.text for p in place)
-        return "\n".join(lines[start - 1 : start - 1 + height]) == first.text
-
-    if stands_at(first.start_line):
-        return first.start_line
-    places = list(filter(stands_at, range(1, len(lines) - height + 2)))
-    return places[0] if len(places) == 1 else None
+    places = range(1, len(lines) - height + 2)
+    found = (
+        start
+        for start in (first.start_line, *places)
+        if start in places
+        and (
+            "\n".join(lines[start - 1 : start - 1 + height]) == first.text
+            if first.from_char is None
+            else all(lines[start - 1][part.from_char : part.to_char] == part.text for part in place)
+        )
+    )
+    best = next(found, None)
+    return best if best == first.start_line or next(found, None) is None else None

@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.embedding.builtin_embedder import words as words_of
-from vault_memory.markdown.frontmatter import says_property
-from vault_memory.markdown.note import ASIDE
+from vault_memory.markdown.note import ASIDE, says_property
 from vault_memory.search.answer import Request
 from vault_memory.search.background_prompts import PROMPTS
 from vault_memory.search.candidates import FILE_SCORE, Candidates, Finder, inverse_frequency, neighbours
@@ -327,9 +326,7 @@ def compute_threshold(finder: Finder) -> float:
 
 def store_threshold(store: Store) -> None:
     """Compute the threshold of an index that has grown or shrunk much, over all scopes, and store it in the index."""
-    finder = Finder(store.view(ALL))
-    finder.refresh()
-    least = compute_threshold(finder)
+    least = compute_threshold(Finder(store.view(ALL)))
     with store.writing():
         store.set_meta(META, f"{least:.4f}")
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from vault_memory.markdown import entities, provenance
 from vault_memory.markdown.supersession import ANY, STATES, Claim, DatedClaim, successors
-from vault_memory.search.candidates import Finder
+from vault_memory.search.candidates import Finder, lives_of
 from vault_memory.search.names import Names
 from vault_memory.store import note_queries
 from vault_memory.store.view import FACTS, Candidate, Filters, View
@@ -115,7 +115,7 @@ def leading_facts(best: Sequence[Candidate], finder: Finder, today: date) -> dic
         ids = [i for i, _ in finder.search.lexical([quoted(name)], MOST_FACTS + 1)]
         passages = finder.search.passages(ids) if len(ids) <= MOST_FACTS else {}
         facts = {i: passage for i, passage in passages.items() if passage.kind in FACTS}
-        lives = finder.lives(facts | {line.id: line for line in lines}, today)
+        lives = lives_of(finder.view, facts | {line.id: line for line in lines}, today)
         weights = {i: life.importance for i, life in lives.items()}
         most = max(facts, key=lambda i: (weights[i], -(lives[i].age_days or 0), i), default=None)
         others = [weights.get(line.id, 0.0) for line in lines if line.id != most]
