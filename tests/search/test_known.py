@@ -14,7 +14,7 @@ from vault_memory.markdown.note import ASIDE
 from vault_memory.memory import Memory
 from vault_memory.search import relevance_gate
 from vault_memory.search.answer import Answer, Request
-from vault_memory.search.background_prompts import PROMPTS
+from vault_memory.search.relevance_threshold import PROMPTS
 from vault_memory.store.view import Candidate
 
 DAYS = {

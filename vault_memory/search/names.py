@@ -16,10 +16,10 @@ class Names:
     """
 
     def __init__(self, view: View) -> None:
-        self._store = view
+        self._view = view
         self._spelled: dict[str, str | None] = {}
         self._notes: dict[str, list[str]] = {}
-        self._same: dict[str, list[tuple[str, str]]] = {}  # path of a note → the names that mean only it
+        self._note_names: dict[str, list[tuple[str, str]]] = {}  # path of a note → the names that mean only it
         self._known_as: dict[str, str] = {}  # path of a note → the slug it is known by
         rows = note_queries.page_names(view)
         self.pages = {_own(path): path for path, *_ in reversed(rows)}
@@ -52,7 +52,7 @@ class Names:
         None is a name of its own.
         """
         found: dict[str, list[str]] = defaultdict(list)
-        spelled = note_queries.spellings(self._store)
+        spelled = note_queries.spellings(self._view)
         for slug, name in spelled.items():
             words = name.split()
             if 1 < len(words) <= entities.MAX_NAME_WORDS and all(word[:1].isupper() for word in words):
@@ -67,17 +67,17 @@ class Names:
         A note is known by its file name, unless facts mention it only by another name (a README's alias Anna).
         """
         found = entities.resolve(name, self._own, self._aliases)
-        path = "" if found else self._joining(name)
+        path = "" if found else self._only_note(name)
         if not path:
             return found or entities.slug(name)
         if path not in self._known_as:
             slugs = [_own(path)]
-            if self._joining(slugs[0]) != path or not note_queries.is_mentioned(self._store, slugs[0]):  # seldom
-                slugs = [slug for _, slug in self._joined(path)]
-            self._known_as[path] = next((s for s in slugs if note_queries.is_mentioned(self._store, s)), slugs[0])
+            if self._only_note(slugs[0]) != path or not note_queries.is_mentioned(self._view, slugs[0]):  # seldom
+                slugs = [slug for _, slug in self._names_of(path)]
+            self._known_as[path] = next((s for s in slugs if note_queries.is_mentioned(self._view, s)), slugs[0])
         return self._known_as[path]
 
-    def _joining(self, name: str) -> str:
+    def _only_note(self, name: str) -> str:
         """Return the path of the note whose names include this one; "" if ambiguous, or if an entity's page has it."""
         if entities.resolve(name, self._own, self._aliases):
             return ""
@@ -85,13 +85,13 @@ class Names:
         files = [path for path in paths if _own(path) == slug] or paths
         return files[0] if len(files) == 1 else ""
 
-    def _joined(self, path: str) -> list[tuple[str, str]]:
+    def _names_of(self, path: str) -> list[tuple[str, str]]:
         """Return (name, slug) of each name that means only this note, its file name first; [] for an empty path."""
-        if path and path not in self._same:
-            names = note_queries.names_of_note(self._store, path)
-            alone = [each for each in names if self._joining(each[1]) == path]
-            self._same[path] = sorted(alone, key=lambda each: each[1] != _own(path))
-        return self._same[path] if path else []
+        if path and path not in self._note_names:
+            names = note_queries.names_of_note(self._view, path)
+            alone = [each for each in names if self._only_note(each[1]) == path]
+            self._note_names[path] = sorted(alone, key=lambda each: each[1] != _own(path))
+        return self._note_names[path] if path else []
 
     def note(self, name: str) -> str:
         """Return the path of the first of `notes`, or ""."""
@@ -106,7 +106,7 @@ class Names:
         if not slug or slug in self._own or entities.is_day(slug):
             return []
         if slug not in self._notes:
-            found = note_queries.notes_named(self._store, slug)
+            found = note_queries.notes_named(self._view, slug)
             meant = [path for path, is_own in found if is_own] or [path for path, _ in found if len(found) == 1]
             self._notes[slug] = sorted(meant, key=lambda path: _own(path) != slug)
         return self._notes[slug]
@@ -117,7 +117,7 @@ class Names:
         A name within a longer one is ignored ("Well Made" in "Well Made 145"), and so is a single word (False) unless
         it is in no dictionary. Of several notes with one name, the one a link would open is returned.
         """
-        notes = {(name, path): i for name, path, i in note_queries.notes_called(self._store, runs)}
+        notes = {(name, path): i for name, path, i in note_queries.notes_called(self._view, runs)}
         names = {name for name, _ in notes if runs[name] or builtin().word_length(name) is None}
         whole = [each for each in names if not any(each != name and f"-{each}-" in f"-{name}-" for name in names)]
         ids = {name: notes.get((name, self.note(name))) for name in sorted(whole)}
@@ -132,13 +132,13 @@ class Names:
     def slugs(self, name: str) -> list[str]:
         """Return every slug that means the same entity, the canonical one first."""
         canonical = self.canonical(name)
-        same = [slug for _, slug in self._joined(self._joining(canonical))]
+        same = [slug for _, slug in self._names_of(self._only_note(canonical))]
         return list(dict.fromkeys((canonical, entities.slug(name), *self._slugs.get(canonical, ()), *same)))
 
     def forms(self, name: str) -> list[str]:
         """Return the spellings of an entity's names, for finding it in plain text."""
         canonical = self.canonical(name)
-        own = [form for form, _ in self._joined(self._joining(canonical))]
+        own = [form for form, _ in self._names_of(self._only_note(canonical))]
         return list(dict.fromkeys((*self._names.get(canonical, ()), *own, name)))
 
     def shown(self, slug: str) -> str | None:
@@ -147,14 +147,14 @@ class Names:
         if path and _own(path) == slug:
             return entities.link_name(path)
         if slug not in self._spelled:  # the query counts every mention
-            self._spelled[slug] = note_queries.spelling(self._store, slug)
+            self._spelled[slug] = note_queries.spelling(self._view, slug)
         return self._spelled[slug] or (entities.link_name(path) if path else None)
 
     def near(self, name: str) -> list[str]:
         """Return similar names as suggestions: never used to resolve."""
         import difflib
 
-        known = note_queries.spellings(self._store)
+        known = note_queries.spellings(self._view)
         close = difflib.get_close_matches(entities.slug(name), list(known), n=3, cutoff=0.75)
         return [known[slug] for slug in close]
 

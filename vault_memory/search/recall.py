@@ -288,16 +288,14 @@ def found_at(place: Sequence[Candidate], lines: list[str]) -> int | None:
     """
     first = place[0]
     height = first.end_line - first.start_line + 1
-    places = range(1, len(lines) - height + 2)
-    found = (
-        start
-        for start in (first.start_line, *places)
-        if start in places
-        and (
-            "\n".join(lines[start - 1 : start - 1 + height]) == first.text
-            if first.from_char is None
-            else all(lines[start - 1][part.from_char : part.to_char] == part.text for part in place)
-        )
-    )
-    best = next(found, None)
-    return best if best == first.start_line or next(found, None) is None else None
+
+    def stands_at(start: int) -> bool:
+        if first.from_char is not None:
+            line = lines[start - 1] if 0 < start <= len(lines) else ""
+            return all(line[part.from_char : part.to_char] == part.text for part in place)
+        return "\n".join(lines[start - 1 : start - 1 + height]) == first.text
+
+    if stands_at(first.start_line):
+        return first.start_line
+    places = list(filter(stands_at, range(1, len(lines) - height + 2)))
+    return places[0] if len(places) == 1 else None

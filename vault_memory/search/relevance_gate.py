@@ -2,8 +2,7 @@
 
 A question that was asked is known if its words, or words near them in the builtin vectors, occur in the best passages:
 "surgery" is near "surgeon", "blood type" near nothing. For an unsolicited answer a single passage must match more of
-the prompt than everyday talk matches in the same notes: `PROMPTS` in background_prompts.py, which concern no notes, set
-that threshold. In notes about programming it is thus higher for prompts about code.
+the prompt than everyday talk matches in the same notes: the threshold that relevance_threshold.py computes.
 
 `is_informative` tells which passages are worth showing unsolicited, since they make sense by themselves.
 """
@@ -11,17 +10,14 @@ that threshold. In notes about programming it is thus higher for prompts about c
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.embedding.builtin_embedder import words as words_of
 from vault_memory.markdown.note import ASIDE, says_property
-from vault_memory.search.answer import Request
-from vault_memory.search.background_prompts import PROMPTS
 from vault_memory.search.candidates import FILE_SCORE, Candidates, Finder, inverse_frequency, neighbours
-from vault_memory.search.query import phrases_of, understand
-from vault_memory.store.view import ALL, ATTACHMENT, PAGE, Candidate, Store
+from vault_memory.search.query import phrases_of
+from vault_memory.store.view import ATTACHMENT, PAGE, Candidate, Store
 from vault_memory.text import terms
 
 SAYS_NOTHING, SAYS_ALL = 0.8, 2.2
@@ -71,14 +67,8 @@ _QUERY = re.compile(r"[ \t]*(?:`{3,}|~{3,})[ \t]*(?:dataview(?:js)?|tasks|query|
 """Code run by an Obsidian plugin: what it finds or draws is elsewhere."""
 
 
-QUANTILE, USUAL = 0.9, 1.05
-"""The threshold for unsolicited answers is halfway between this quantile of the figures of `PROMPTS` in these notes and
-the usual figure: on seven vaults of four kinds 2 to 7 % of other everyday prompts pass, a sixth in notes on
-programming."""
-
-OTHER_LANGUAGE = 0.5
-"""A language is measured if the notes know at least this share as many of its prompts' words as of the English ones.
-English notes know .05 to .52 as many, which saves a sixth to a third of the time."""
+USUAL = 1.05
+"""The usual threshold for unsolicited answers (relevance_threshold.py)."""
 
 META = "relevance@4"
 """The index's metadata key of the threshold. Raise `relevance` in store/schema.py when the figures change."""
@@ -142,6 +132,11 @@ def find_relevance(found: Candidates, finder: Finder, best: Sequence[int] = ()) 
     else:  # only hooks ask for this
         relevance = Relevance(asks=_asks(found, [word for word in words if not word.is_name]))
     return relevance._replace(score=_score(words), weak=_find_weak(found, finder, words))
+
+
+def find_score(found: Candidates, finder: Finder) -> float:
+    """Return only the score of a question's `Relevance`."""
+    return _score(_measured_words(found, finder)) if _is_measurable(found) else math.inf
 
 
 def _asks(found: Candidates, besides: Sequence[_Word]) -> bool:
@@ -300,39 +295,8 @@ def telling_weight(length: float) -> float:
     return min(max((length - SAYS_NOTHING) / (SAYS_ALL - SAYS_NOTHING), 0.0), 1.0)
 
 
-def compute_threshold(finder: Finder) -> float:
-    """Compute the threshold for unsolicited answers over a finder's view from the figures of everyday prompts there.
-
-    The language that reaches the highest figures, that of the notes, decides.
-    """
-    now = datetime.now(UTC)
-    highest = 0.0
-    least_known = 0.0
-    for language, prompts in PROMPTS.items():
-        queries = [understand(Request(prompt, now, mode="lexical")) for prompt in prompts]
-        phrases = [phrase for query in queries for phrase in query.phrases]
-        known = sum(finder.lexicon.count(phrase).passages > 0 for phrase in phrases) / len(phrases)
-        if known < least_known:
-            continue
-        if language == "en":
-            least_known = OTHER_LANGUAGE * known
-        reached = []
-        for query in queries:
-            found = finder.find(query)
-            reached.append(_score(_measured_words(found, finder)) if _is_measurable(found) else math.inf)
-        highest = max(highest, sorted(reached)[int(QUANTILE * len(reached))])
-    return (highest + USUAL) / 2
-
-
-def store_threshold(store: Store) -> None:
-    """Compute the threshold of an index that has grown or shrunk much, over all scopes, and store it in the index."""
-    least = compute_threshold(Finder(store.view(ALL)))
-    with store.writing():
-        store.set_meta(META, f"{least:.4f}")
-
-
 def load_threshold(store: Store) -> float:
-    """Return the threshold stored by `store_threshold`, or the usual one if the index build was interrupted."""
+    """Return the threshold that an index has stored, or the usual one if its build was interrupted."""
     return float(str(store.meta(META) or USUAL))
 
 

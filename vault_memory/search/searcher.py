@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def prepare_for_questions(store: Store) -> None:
     """Precompute for an index that has just grown or shrunk much what questions would otherwise wait for."""
-    from vault_memory.search.relevance_gate import store_threshold
+    from vault_memory.search.relevance_threshold import store_threshold
 
     store_threshold(store)
 

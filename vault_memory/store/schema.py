@@ -15,7 +15,7 @@ VERSIONS = {"schema": 18, "notes": 30, "passages": 9, "terms": 5, "relevance": 5
 is then rebuilt.
 
 `schema` covers the tables below, `notes` what `markdown/` and `text/` read from a note, `passages` how
-markdown/passages.py splits it, `terms` text/terms.py, `relevance` what search/relevance_gate.py stores in `meta`.
+markdown/passages.py splits it, `terms` text/terms.py, `relevance` what search/relevance_threshold.py stores in `meta`.
 """
 
 BUSY_TIMEOUT_MS = 2000
