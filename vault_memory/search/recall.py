@@ -19,7 +19,7 @@ from vault_memory.search.fit_budget import Packing
 from vault_memory.search.query import matched_words, understand
 from vault_memory.search.ranking import Ranking, rank
 from vault_memory.store import journal, note_queries
-from vault_memory.store.view import ATTACHMENT, PAGE, Candidate, Filters, State, Store
+from vault_memory.store.view import ATTACHMENT, PAGE, Candidate, Filters, Store
 from vault_memory.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Recall:
     ) -> None:  # fmt: skip
         self._store, self._vault = store, vault
         self._remote, self._reranker, self._past = remote, reranker, past
-        self._finders: dict[tuple[State, object], Finder] = {}
+        self._finders: dict[object, Finder] = {}
 
     def answer(self, request: Request) -> Answer:
         """Answer one question from a snapshot of the index; no question text raises.
@@ -65,11 +65,13 @@ class Recall:
 
     def _answer(self, request: Request) -> Answer:
         view = self._store.view_asked_for(request.filters.scopes)
-        # What a finder has cached must be of this state of the index, and only what the caller may see.
-        seen = view.state(), (request.filters.scopes, self._store.outdated) if view.is_narrowed else None
-        current = {key: finder for key, finder in self._finders.items() if key[0] == seen[0] and key != seen}
-        finder = self._finders.get(seen) or Finder(view, self._remote)
-        self._finders = dict([*current.items(), (seen, finder)][-MAX_ASKERS:])
+        # A narrowed view gets its own finder: what is cached must come only from what the caller may see.
+        seen = (request.filters.scopes, self._store.outdated) if view.is_narrowed else None
+        finder = self._finders.pop(seen, None) or Finder(view, self._remote)
+        self._finders[seen] = finder
+        for oldest in list(self._finders)[:-MAX_ASKERS]:
+            del self._finders[oldest]
+        finder.refresh()
         try:
             return self._compose(finder, self._ranking(finder, request))
         finally:

@@ -396,7 +396,7 @@ class TermCounts(NamedTuple):
 
 
 class Lexicon:
-    """The terms of one open index, as long as that does not change: stems, counts, compounds."""
+    """The terms of one open index: stems, counts, compounds."""
 
     def __init__(self, view: View) -> None:
         self._store = view
@@ -404,8 +404,11 @@ class Lexicon:
         self._irregular = frozenset(self.stems(" ".join(terms.BASES)))
         # Keyed by text, not id: ids are reused after a note has changed, whereas a text's stems never change.
         self.of_passage = lru_cache(maxsize=REMEMBERED_TEXTS)(self._of_passage)
-        self.frequent = {row[0]: TermCounts(row[1], row[2]) for row in view.rows("SELECT * FROM frequent")}
-        """The counts of frequent stems, a few thousand at most."""
+        self.frequent: dict[str, TermCounts] = {}
+
+    def read_frequent(self) -> None:
+        """Load the counts of frequent stems, a few thousand at most, until the index changes."""
+        self.frequent = {row[0]: TermCounts(row[1], row[2]) for row in self._store.rows("SELECT * FROM frequent")}
 
     def stems(self, text: str) -> list[str]:
         """Return the stems of a text, in order, by FTS5's own tokenizer."""
