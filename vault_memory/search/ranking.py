@@ -306,12 +306,12 @@ class Scorer:
             "note_coverage": [value / max(len(found.rarity), 1) for value in _column(best_covered, notes)],
         }
         return {
-            "coverage": self._own(covered),
-            "semantic": self._own(_column(found.cosine, ids)),
+            "coverage": self._own_share(covered),
+            "semantic": self._own_share(_column(found.cosine, ids)),
             **{name: list(map(mul, self._shares, column)) for name, column in of_note.items()},
         }
 
-    def _own(self, values: Sequence[float]) -> Sequence[float]:
+    def _own_share(self, values: Sequence[float]) -> Sequence[float]:
         """Scale each value by the passage's own share; in a short note, also subtract its gap to the note's best value.
 
         The best passage of a short note is scored almost entirely by the note; without the penalty the note's other
@@ -498,37 +498,42 @@ def rank(found: Candidates, finder: Finder) -> Ranking:
     """Score a question's candidates by the requested preset, using the index they were found in."""
     request, passages = found.query.request, found.passages
     today = min(request.today, request.filters.as_of or request.today)
-    followed = superseded(finder.view, finder.names, passages, today, request.filters)
+    successors = superseded(finder.view, finder.names, passages, today, request.filters)
     # If the question asks about a time, the older fact was valid then.
-    behind = {} if found.date_fit else {o: n.id for o, n in followed.items() if not _is_wanted(found, finder, o, n)}
-    ranking = Ranking(found, passages, successors=followed, behind=behind)
+    newer = {} if found.date_fit else successors
+    behind = {old: new.id for old, new in newer.items() if not _is_wanted(found, finder, old, new)}
+    ranking = Ranking(found, passages, successors=successors, behind=behind)
     if request.preset != "tuned":
         return by_preset(ranking._replace(lives=lives_of(finder.view, passages, today)))
+
+    # By features and age. A question about a time wants old passages; the latest or first are ordered by date already.
     scorer = Scorer(found)
     scores = scorer.score(*scorer.learn(finder))
     lives = lives_of(finder.view, {i: passages[i] for i in list(scores)[: max(AGED_PASSAGES, request.wanted)]}, today)
-    # A question about a time wants old passages; one for the latest or first already orders them by date.
     ages = {} if found.date_fit or found.order else {i: decay.SWAY * (life.multiplier - 1) for i, life in lives.items()}
-    aged = {i: score + ages.get(i, 0.0) for i, score in scores.items()}
-    brought = finder.search.passages({new for old, new in behind.items() if new not in aged and old in lives})
-    least = min(aged.values(), default=0.0)
+    scores = {i: score + ages.get(i, 0.0) for i, score in scores.items()}
+
+    # Superseded facts come right behind the newer ones, which may have been found by no lane.
+    brought = finder.search.passages({new for old, new in behind.items() if new not in scores and old in lives})
+    scores |= dict.fromkeys(brought, min(scores.values(), default=0.0))
+    scores = supersession.reordered(scores, behind)
     passages = {**passages, **brought}
-    scores = supersession.reordered(aged | dict.fromkeys(brought, least), behind)
-    settling = frozenset(behind.values())
+
+    # Whatever its words: the best line of a note that the question names, then the fact that settles the matter.
+    settling = set(behind.values())
     if request.mode != "semantic":
-        places = dict.fromkeys(
-            _best_of_named(found, scores), math.nextafter(max(scores.values(), default=0.0), -math.inf)
-        )
+        next_to_best = math.nextafter(max(scores.values(), default=0.0), -math.inf)
+        places = dict.fromkeys(_best_of_named(found, scores), next_to_best)
         scores = _raised(scores, places)
-        settling = settling.union(places)
+        settling |= places.keys()
     if ages and request.mode != "semantic":
         leading = leading_facts([passages[i] for i in list(scores)[:BEST_LINES]], finder, today)
         places = {fact.id: math.nextafter(scores[line], -math.inf) for fact, line in leading.items()}
         scores = _raised(scores, places)
-        settling = settling.union(places)
+        settling |= places.keys()
         passages |= {fact.id: fact for fact in leading}
     return ranking._replace(
-        passages=passages, scores=scores, steps=scorer.explain, lives=lives, ages=ages, settling=settling
+        passages=passages, scores=scores, steps=scorer.explain, lives=lives, ages=ages, settling=frozenset(settling)
     )
 
 
