@@ -290,14 +290,18 @@ class Finder:
         found = self.search.titles(query.phrases, OTHER_POOL) if query.phrases else []
         best = max((score for _, score in found), default=0.0) or 1.0
         titles = {note: score / best for note, score in found} | dict.fromkeys(named, 1.0)
-        namesakes = self.search.titles(query.telling, NAMESAKES, with_all=True) if query.words and query.telling else ()
-        asked = {stem for phrase in query.telling for stem in self.lexicon.stems(phrase.strip('"*'))}
+        namesakes = (
+            self.search.titles(query.title_phrases, NAMESAKES, with_all=True)
+            if query.words and query.title_phrases
+            else ()
+        )
+        asked = {stem for phrase in query.title_phrases for stem in self.lexicon.stems(phrase.strip('"*'))}
         for note in self.search.notes([note for note, _ in namesakes]).values():
             forms = [note.title, *(form for form, _ in note_queries.names_of_note(self.view, note.path))]
             names = [{*self.lexicon.stems(form)} - self.lexicon.stop_stems for form in forms]
             # A file name such as CRDT names the note even if its title spells the term out.
             words = min((len(name) for name in names if asked <= name), default=len(names[0]))
-            share = min(len(query.telling) / max(words, 1), 1.0)
+            share = min(len(query.title_phrases) / max(words, 1), 1.0)
             titles[note.id] = max(titles.get(note.id, 0.0), NAMED_SCORE * share)
         files = self.search.files(query.files) if query.files else ()
         return titles | dict.fromkeys(files, FILE_SCORE)
@@ -429,8 +433,8 @@ class Finder:
                 query, (passages, beyond, _) = other, found
                 break
         # If nothing is known of that time, search for its words instead.
-        if not passages and any(self.lexicon.count(phrase).passages for phrase in query.otherwise):
-            query = query._replace(phrases=(*query.phrases, *query.otherwise))
+        if not passages and any(self.lexicon.count(phrase).passages for phrase in query.fallback_phrases):
+            query = query._replace(phrases=(*query.phrases, *query.fallback_phrases))
         return query, passages, beyond
 
     def _within(self, query: Query, window: "Window", pool: int) -> tuple[list[int], int, bool]:
@@ -438,8 +442,10 @@ class Finder:
         known of that time."""
         order, total = self.search.within(window.span, window.middle, pool)
         naming: dict[int, date | None] = {}
-        if query.named:  # passages that name the day or month, with their own day; without a year, only those near
-            named = dict(self.search.lexical(query.named, NAMING_POOL))
+        if (
+            query.date_phrases
+        ):  # passages that name the day or month, with their own day; without a year, only those near
+            named = dict(self.search.lexical(query.date_phrases, NAMING_POOL))
             passages = self.search.passages(named)  # equal scores in the same order in every index
             days = _days(self.search.notes({p.note_id for p in passages.values()}))
             for i in sorted(passages, key=lambda i: -named[i]):
@@ -479,7 +485,7 @@ def _date_fit(found: Candidates, notes: Mapping[int, NoteInfo]) -> dict[int, flo
         spans = [(day, day)] if day else []
         spans += [(date.fromisoformat(since), date.fromisoformat(until))] if since and until else []
         fits[passage.id] = max((_fit(span, start, end, soft) for span in spans), default=0.0)
-    if found.query.named:
+    if found.query.date_phrases:
         fits |= {i: max(fits[i], NAMING_FIT) for i in found.temporal if i in fits}
     return {i: OUTSIDE_FIT * fit for i, fit in fits.items()} | order if found.only_time else fits
 

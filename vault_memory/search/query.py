@@ -73,18 +73,18 @@ class Query(NamedTuple):
     text: str = ""
     words: Sequence[str] = ()
     """Its content words, case folded."""
-    spoken: Sequence[str] = ()
+    spoken_words: Sequence[str] = ()
     """All words from the first to the last one that is no stop word, case folded."""
     phrases: Sequence[str] = ()
     """FTS5 phrases for the content words."""
-    telling: Sequence[str] = ()
+    title_phrases: Sequence[str] = ()
     """The same for all words that are not stop words, including those of a time."""
-    named: Sequence[str] = ()
+    date_phrases: Sequence[str] = ()
     """The same for the spellings of its day or month."""
-    otherwise: Sequence[str] = ()
+    fallback_phrases: Sequence[str] = ()
     """Phrases of the time that are searched only if nothing is known of that time."""
-    whole: str = ""
-    """The normalised question, to detect quotations of it; "" if it is short or nothing but its `spoken` words."""
+    full_text: str = ""
+    """The normalised question, to detect quotations of it; "" if it is short or nothing but its `spoken_words`."""
     exact: Sequence[str] = ()
     """Texts that should occur verbatim: quoted parts, paths, options, versions."""
     files: Sequence[str] = ()
@@ -112,7 +112,7 @@ class Query(NamedTuple):
         for span in self.window.others if self.window else ():
             named, _ = date_finder.spelled(span)
             window = self.window and self.window._replace(span=span, others=())
-            yield self._replace(window=window, named=tuple(map(terms.quoted, named)))
+            yield self._replace(window=window, date_phrases=tuple(map(terms.quoted, named)))
 
     def unknown(self, known: Iterable[str]) -> tuple[str, ...]:
         """Return its words none of whose phrases is `known`.
@@ -156,13 +156,13 @@ def understand(request: Request) -> Query:
         request,
         text,
         words=tuple(dict.fromkeys(word.casefold() for word in content)),
-        spoken=quotable,
-        whole=" ".join(words) if len(words) >= MIN_WHOLE and len(words) > len(quotable) else "",
+        spoken_words=quotable,
+        full_text=" ".join(words) if len(words) >= MIN_WHOLE and len(words) > len(quotable) else "",
         # In a question of stop words only ("to be or not to be"), they are the content.
         phrases=phrases_of(content) or (() if window else phrases_of(spoken)),
-        telling=tuple(dict.fromkeys(phrase for word in told for phrase in terms.match_terms(word))),
-        named=tuple(map(terms.quoted, named)),
-        otherwise=(*map(terms.quoted, loosely), *phrases_of(of_time)),
+        title_phrases=tuple(dict.fromkeys(phrase for word in told for phrase in terms.match_terms(word))),
+        date_phrases=tuple(map(terms.quoted, named)),
+        fallback_phrases=(*map(terms.quoted, loosely), *phrases_of(of_time)),
         exact=tuple(dict.fromkeys((*_QUOTED.findall(text), *literal))),
         files=tuple(_files(spoken)),
         names=tuple(dict.fromkeys(names)),
@@ -202,7 +202,7 @@ def _read_time(text: str, today: date) -> "tuple[Window | None, str, list[str], 
 
 def matched_words(query: Query, results: Iterable[Result], stems: Callable[[str], list[str]]) -> tuple[str, ...]:
     """Return the results' words that share a stem with the question; in scripts without spaces, the question's own."""
-    wanted = {stem for phrase in (*query.phrases, *query.named) for stem in stems(phrase)}
+    wanted = {stem for phrase in (*query.phrases, *query.date_phrases) for stem in stems(phrase)}
     words = {word for result in results for word in re.findall(r"\w+", result.content.casefold())}
     alike = (w for w in words if not terms.RUN.search(w) and not wanted.isdisjoint(stems(terms.index_text(w))))
     return (*sorted(alike), *filter(terms.RUN.search, query.words))

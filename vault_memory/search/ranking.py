@@ -333,9 +333,11 @@ class Scorer:
             folded = passage.text.casefold()
             held = sum([word in folded for word in query.words])
             form[row] = self._short * held / max(len(query.words), 1)
-            phrase[row] = longest_run(query.spoken, folded)
+            phrase[row] = longest_run(query.spoken_words, folded)
             # A passage that quotes the question asks it, and the answer is elsewhere; in code it is a usage example.
-            quotes[row] = bool(query.whole) and held == len(query.words) and f" {query.whole} " in _written(folded)
+            quotes[row] = (
+                bool(query.full_text) and held == len(query.words) and f" {query.full_text} " in _written(folded)
+            )
         rows = [(p, quoted, _FENCE.match(p.text) is not None) for p, quoted in zip(self._passages, quotes, strict=True)]
         # A question in code is an example, and no answer follows it.
         asks = {
