@@ -290,18 +290,15 @@ class Finder:
         found = self.search.titles(query.phrases, OTHER_POOL) if query.phrases else []
         best = max((score for _, score in found), default=0.0) or 1.0
         titles = {note: score / best for note, score in found} | dict.fromkeys(named, 1.0)
-        namesakes = (
-            self.search.titles(query.title_phrases, NAMESAKES, with_all=True)
-            if query.words and query.title_phrases
-            else ()
-        )
-        asked = {stem for phrase in query.title_phrases for stem in self.lexicon.stems(phrase.strip('"*'))}
+        phrases = query.title_phrases if query.words else ()
+        namesakes = self.search.titles(phrases, NAMESAKES, with_all=True) if phrases else ()
+        asked = {stem for phrase in phrases for stem in self.lexicon.stems(phrase.strip('"*'))}
         for note in self.search.notes([note for note, _ in namesakes]).values():
             forms = [note.title, *(form for form, _ in note_queries.names_of_note(self.view, note.path))]
             names = [{*self.lexicon.stems(form)} - self.lexicon.stop_stems for form in forms]
             # A file name such as CRDT names the note even if its title spells the term out.
             words = min((len(name) for name in names if asked <= name), default=len(names[0]))
-            share = min(len(query.title_phrases) / max(words, 1), 1.0)
+            share = min(len(phrases) / max(words, 1), 1.0)
             titles[note.id] = max(titles.get(note.id, 0.0), NAMED_SCORE * share)
         files = self.search.files(query.files) if query.files else ()
         return titles | dict.fromkeys(files, FILE_SCORE)
@@ -442,9 +439,8 @@ class Finder:
         known of that time."""
         order, total = self.search.within(window.span, window.middle, pool)
         naming: dict[int, date | None] = {}
-        if (
-            query.date_phrases
-        ):  # passages that name the day or month, with their own day; without a year, only those near
+        if query.date_phrases:
+            # Passages that name the day or month, with their own day: without a year, only those near.
             named = dict(self.search.lexical(query.date_phrases, NAMING_POOL))
             passages = self.search.passages(named)  # equal scores in the same order in every index
             days = _days(self.search.notes({p.note_id for p in passages.values()}))
