@@ -20,7 +20,7 @@ ToldFact = tuple[float | None, bool, int]
 
 
 class ClaimRow(NamedTuple):
-    """What a fact claims (replaced_claims.py), with the note's day, the day it holds `since`, and where it stands."""
+    """What a fact claims (supersession.py), with the note's day, the day it holds `since`, and where it stands."""
 
     passage: int
     subject: str
