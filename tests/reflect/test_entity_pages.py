@@ -33,7 +33,8 @@ def fact(text: str, day: int = 3, *about: str, **more: object) -> Fact:
 
 
 def page(facts: Sequence[Fact], limit: int = 1800, **more: object) -> list[Line]:
-    known = EntityPage("nora", "Nora", facts, page_context(facts), **more)  # type: ignore[arg-type]
+    newest = max(one.day for one in facts if one.day)
+    known = EntityPage("nora", "Nora", facts, page_context(facts), newest=newest, **more)  # type: ignore[arg-type]
     return list(known.lines(limit))
 
 

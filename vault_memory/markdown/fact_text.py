@@ -25,6 +25,7 @@ _TRAILING_MENTIONS = re.compile(r"(?<=[.!?])(?:\s+@(?:\[\[[^\[\]]*\]\]|[\w-]+))+
 """Mentions after a fact's last sentence, which are there for the index only."""
 
 _SENTENCE = re.compile(r"(?<=[\w)\]”\"'%`*]{3}[.!?])\s+(?=[^\W_a-z]|[“\"(\[*`])|(?<=;)\s+")
+_FIRST_END = re.compile(r"(?<=\w)[.;!?](?:\s|$)")
 _DOUBLE_BRACKET = re.compile(r"\[(?=\[)|\](?=\])")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
@@ -61,6 +62,11 @@ def clipped(text: str, most: int, count: Callable[[str], int]) -> str:
     if count(kept) > most * MUCH_TOO_LONG:
         kept = _first_words(kept, most, count)
     return kept if len(kept) >= len(text) else f"{kept.rstrip('.;… ')} …"
+
+
+def first_sentence(text: str) -> str:
+    """A text up to the end of its first sentence or clause."""
+    return _FIRST_END.split(text, maxsplit=1)[0]
 
 
 def traced(line: str, source: str, cited: int = 1) -> float:

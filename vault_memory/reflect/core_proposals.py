@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from vault_memory.errors import ConflictError
 from vault_memory.markdown import fact_text, provenance
-from vault_memory.markdown.fact_text import without_evidence
+from vault_memory.markdown.fact_text import first_sentence, without_evidence
 from vault_memory.markdown.note import TEXT
 from vault_memory.markdown.parse import parse
 from vault_memory.reflect.confidence import CONTRADICTS, SUPPORTS
@@ -298,7 +298,7 @@ class Proposer:
     def _is_said(self, fact: Fact, said: Iterable[str]) -> bool:
         """Whether a line says what the fact's first sentence says and names one of its subjects, if it has any."""
         stems_of = self.jobs.context.stems
-        stems = frozenset(stems_of(re.split(r"(?<=[.!?;]) ", without_evidence(fact.text), maxsplit=1)[0]))
+        stems = frozenset(stems_of(first_sentence(without_evidence(fact.text))))
         names = [name.casefold() for name in self._names(fact.subjects)]
         of_them = (line for line in said if not names or any(name in line.casefold() for name in names))
         return not stems or any(len(stems.intersection(stems_of(line))) >= SAME_WORDS * len(stems) for line in of_them)

@@ -6,7 +6,6 @@ facts, then the rest. Of those, live ones (core, working) that are not over go u
 world.md (how things are, by subject) and experience.md (what was done, by month) are drafted likewise.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,8 +14,9 @@ from functools import cached_property
 from itertools import chain
 
 from vault_memory.markdown import counts
+from vault_memory.markdown.fact_text import first_sentence
 from vault_memory.reflect.choose_facts import Turn, choose_in_turns, lately
-from vault_memory.reflect.fact import LONG_SPAN_DAYS, Fact, timeline_key
+from vault_memory.reflect.fact import LEAST_SHARE, LEAST_SHARED, LONG_SPAN_DAYS, Fact, timeline_key
 from vault_memory.reflect.fact_lines import Body, PageContext, folded
 from vault_memory.reflect.generated_blocks import Line
 from vault_memory.text.calendar_days import long_day, period_of
@@ -35,11 +35,6 @@ LATELY_SHARE = 4
 
 HEADLINE_TOKENS = 70
 """The part of OVERVIEW_TOKENS for the first line and its citation."""
-
-LEAST_SHARED, SHARE = 2, 0.5
-"""A fact with at least this many, and this share, of the content words of a first sentence is about the same matter."""
-
-_FIRST_SENTENCE = re.compile(r"(?<=\w)[.;!?](?:\s|$)")
 
 STANDING = frozenset(("world", "observation"))
 
@@ -82,7 +77,7 @@ class EntityPage:
     newer: Sequence[Fact] = ()
     """Facts that supersede some of `known`, whoever they are about."""
     newest: date | None = None
-    """The newest day on which anything about it was written; by default the newest in `known`."""
+    """The newest day on which anything about it was written."""
 
     def lines(self, tokens: int = PAGE_TOKENS, paragraph: Sequence[Line] = ()) -> tuple[Line, ...]:
         """The block's lines within `tokens`: facts outside the overview give way, also to a paragraph."""
@@ -93,10 +88,6 @@ class EntityPage:
     @cached_property
     def _facts(self) -> list[Fact]:
         return sorted(self.known, key=timeline_key)
-
-    @cached_property
-    def _newest(self) -> date | None:
-        return self.newest or max((fact.day for fact in self._facts if fact.day), default=None)
 
     @cached_property
     def _body(self) -> Body:
@@ -129,13 +120,13 @@ class EntityPage:
         """Later facts about the same matter, newest first: they share enough words with the fact's first sentence."""
         stems = self.context.stems
         names = {stem for name in (self.name, self.slug) for stem in stems(name)}
-        telling = {stem for stem in stems(_FIRST_SENTENCE.split(fact.text)[0]) if stem not in names}
+        telling = {stem for stem in stems(first_sentence(fact.text)) if stem not in names}
         for newer in sorted(facts, key=timeline_key, reverse=True):
             is_later = fact.when and newer.when and fact.when < newer.when and not self._is_ahead(newer)
             if not is_later or newer.kind == "opinion" or newer.succeeded_by is not None or not newer.is_trusted:
                 continue
             shared = telling.intersection(stems(newer.text))
-            if len(shared) >= max(LEAST_SHARED, SHARE * len(telling)):
+            if len(shared) >= max(LEAST_SHARED, LEAST_SHARE * len(telling)):
                 yield newer
 
     def _heading(self, telling: Sequence[Fact]) -> set[int]:
@@ -145,7 +136,7 @@ class EntityPage:
         holding = [fact for fact in telling if fact.succeeded_by is None]
         own = [fact for fact in holding if fact.kind in STANDING and self.slug in fact.subjects]
         lasting = [fact for fact in own if fact.day is None and not self._is_ahead(fact)]
-        stands = [fact for fact in own if not self._is_ahead(fact) and not is_over(fact, self._newest)]
+        stands = [fact for fact in own if not self._is_ahead(fact) and not is_over(fact, self.newest)]
         found = next((some for some in (lasting, stands, holding, telling) if some), [])
         return set(map(id, found))
 
@@ -164,7 +155,7 @@ class EntityPage:
         now, ahead, earlier = list[Fact](), list[Fact](), list[Fact]()
         for fact in rest:
             is_gone = fact.tier == "peripheral" or fact.succeeded_by is not None
-            is_alive = not is_gone and not is_over(fact, self._newest)
+            is_alive = not is_gone and not is_over(fact, self.newest)
             (ahead if self._is_ahead(fact) else now if is_alive else earlier).append(fact)
         now.sort(key=lambda fact: (-(fact.when or date.min).toordinal(), fact.path, fact.line))
         yield from self._section("### Now", now)
@@ -184,7 +175,7 @@ class EntityPage:
             yield from self._body.listed(facts, self.slug)
 
     def _is_ahead(self, fact: Fact) -> bool:
-        is_later = fact.when is not None and self._newest is not None and fact.when > self._newest
+        is_later = fact.when is not None and self.newest is not None and fact.when > self.newest
         return is_later and fact.succeeded_by is None
 
     def _how_much(self) -> Line:

@@ -19,6 +19,9 @@ from vault_memory.text.calendar_days import Span
 LONG_SPAN_DAYS = 16
 """A fact about a longer span than this ("in March", "was built in 1938") is not placed on one day by it."""
 
+LEAST_SHARED, LEAST_SHARE = 2, 0.5
+"""A fact is about the same matter as a statement if it contains this many, and this share, of its content words."""
+
 LINE_NUMBER = re.compile(r"(?:(?<=\]\] )|(?<=\.md\) ))L\d+(?:, L\d+)*")
 """The line numbers in a citation: a line that only moved is no reason to rewrite a page."""
 

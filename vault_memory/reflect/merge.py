@@ -156,14 +156,20 @@ def _text_places(texts: Sequence[str]) -> list[int]:
 def _find_replaced(written: Sequence[str], texts: Sequence[str], hunks: Sequence[Hunk]) -> dict[int, int]:
     """Map the positions of new lines to those of the written lines they replaced: by the same words (it was moved);
     within a hunk by block id or citation; the rest in order, if as many were added as removed."""
-    left = {bare(written[at]): at for gone, _ in reversed(hunks) for at in reversed(gone)}
-    found = {place: left.pop(bare(texts[place])) for _, new in hunks for place in new if bare(texts[place]) in left}
+    found: dict[int, int] = {}
+
+    def pair(gone: Sequence[int], new: Sequence[int], name: Callable[[str], str]) -> None:
+        left = {name(written[at]): at for at in reversed(gone) if at not in found.values()}
+        for place in new:
+            if place not in found and (known := name(texts[place])) in left and known:
+                found[place] = left.pop(known)
+
+    pair([at for gone, _ in hunks for at in gone], [place for _, new in hunks for place in new], bare)
     for gone, new in hunks:
-        marks = {mark: at for at in gone if at not in found.values() and (mark := _mark(written[at]))}
-        found |= {at: marks.pop(mark) for at in new if at not in found and (mark := _mark(texts[at])) in marks}
-        rest = [at for at in new if at not in found], [at for at in gone if at not in found.values()]
-        if len(rest[0]) == len(rest[1]):
-            found.update(zip(*rest, strict=True))
+        pair(gone, new, _mark)
+        others = [place for place in new if place not in found], [at for at in gone if at not in found.values()]
+        if len(others[0]) == len(others[1]):
+            found.update(zip(*others, strict=True))
     return found
 
 

@@ -35,7 +35,7 @@ from vault_memory.reflect.confidence import (
     Evidence,
     weigh_evidence,
 )
-from vault_memory.reflect.fact import Fact, timeline_key
+from vault_memory.reflect.fact import LEAST_SHARE, LEAST_SHARED, Fact, timeline_key
 from vault_memory.reflect.generated_blocks import fact_name
 from vault_memory.reflect.model_writer import Ask, object_form, read_object
 from vault_memory.store.view import text_hash
@@ -49,9 +49,6 @@ NOBODY = ""
 
 DOUBT = 0.5
 """An opinion held with less confidence than this is a doubt, and is evidence of nothing."""
-
-LEAST_SHARED, LEAST_SHARE = 2, 0.5
-"""A fact is related to a statement if it contains this many, and this share, of the statement's content words."""
 
 MAX_RELATED = 12
 """How many related facts per subject are listed, and put to the model if there is one: nearest first, then newest."""
