@@ -1,5 +1,7 @@
-"""Decides which claims supersede older ones, and reorders rankings accordingly. Pure.
+"""Decides which claims supersede older ones, and so which facts; and orders rankings accordingly. Pure.
 
+A fact is read as claims (claims.py) when it is indexed; a query brings the claims of a vault here
+(search/superseded_facts.py), and a new statement is compared by its own (write/comparison.py, reflect/opinions.py).
 Wrongly hiding a fact is worse than repeating it: a claim is superseded only by one about the same subject, and for an
 attribute that has one value at a time.
 """
@@ -40,7 +42,8 @@ class Claim(NamedTuple):
 
 
 class DatedClaim(NamedTuple):
-    """A claim with its subject, the `day` it was written and the day it holds `since`, as ordinals or None."""
+    """A claim of the fact `key` with its subject, the `day` it was written and the day it holds `since`, as ordinals or
+    None."""
 
     key: int
     subject: str
@@ -98,7 +101,7 @@ def supersedes(newer: Claim, older: Claim) -> bool:
 
 
 def successors(told: Iterable[DatedClaim], today: int, asked: Container[int] | None = None) -> dict[int, int]:
-    """Map each superseded memory's key to that of its newest successor, unless the older one was repeated since.
+    """Map the key of each superseded fact to that of its newest successor, unless the older one was repeated since.
 
     A newer claim was written later and does not hold from an earlier day; one that holds only after `today` does not
     supersede anything yet. `asked` limits the answer to these keys.
@@ -174,7 +177,7 @@ def _is_newer(one: DatedClaim, other: DatedClaim, or_plain: bool = False) -> boo
 
 
 def reordered(scores: Mapping[int, float], followed: Mapping[int, int]) -> dict[int, float]:
-    """Scores, best first, with each superseded memory right after its successor, which takes the higher score."""
+    """Scores, best first, with each superseded fact right after its successor, which takes the higher score."""
     new_scores = dict(scores)
     followed = {old: new for old, new in followed.items() if old in scores and new in scores}
     chains: list[list[int]] = []

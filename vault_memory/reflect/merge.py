@@ -268,7 +268,8 @@ class _MergedLines:
         standing = {name: place for name, place in named if self._edits.lines[place].stands_for}
         gone: int | None = None
         for line in draft:
-            depth = _depth(line.text)
+            # A heading encloses deeper headings and all other lines, an entry the lines indented below it.
+            depth = heading_level(line.text) or 7 + indent(line.text)
             if gone is not None and depth > gone:
                 continue  # below a deleted heading or entry
             gone = None
@@ -343,8 +344,3 @@ class _MergedLines:
         same = (at for at, line in ours if bare(line.text) == bare(was.text))
         named = (at for at, line in ours if not line.names.isdisjoint(was.names))
         return next(chain(same, named), -1)
-
-
-def _depth(text: str) -> int:
-    """How deep a line is in its block: a heading by its level, any other line below all headings by its indentation."""
-    return heading_level(text) or 7 + indent(text)
