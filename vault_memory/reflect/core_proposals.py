@@ -157,7 +157,7 @@ def names_of(lines: Iterable[Line]) -> set[str]:
 
 
 @dataclass
-class Answers:
+class ProposalAnswers:
     """The answers on the page of proposals, by proposal name; `open` are all proposals on the page."""
 
     open: set[str] = field(default_factory=set)
@@ -181,9 +181,9 @@ class Answers:
 
 def read_answers(
     block: Block | None, last: Sequence[Line] | None, facts: Iterable[Fact], feedback: Feedback
-) -> Answers:
+) -> ProposalAnswers:
     """The answers on the page whose lines were `last` written; refusals are also added to `feedback`."""
-    found = Answers()
+    found = ProposalAnswers()
     if block is None:
         return found
     if last is not None and not block.is_as_written:
@@ -222,7 +222,7 @@ class Proposer:
 
     jobs: PageJobs
     items: Collection[str]
-    answers: Answers
+    answers: ProposalAnswers
 
     def propose(self) -> list[Proposal]:
         """The unanswered proposals, changes and removals first."""
