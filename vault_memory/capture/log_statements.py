@@ -14,7 +14,6 @@ from vault_memory.capture.remember_requests import find_request, is_off_the_reco
 from vault_memory.capture.statements import (
     FACT,
     PROFILE,
-    Setting,
     Spoken,
     Statement,
     cue_of,
@@ -42,7 +41,7 @@ _AGREED = re.compile(
 
 
 def find_log_statements(
-    line: str, number: int, languages: tuple[str, ...], names: Collection[str] = ()
+    line: str, number: int, languages: Sequence[str], names: Collection[str] = ()
 ) -> Iterator[Statement]:
     """The statements in a line of a log; `names` are names known from elsewhere."""
     spoken, known, before = Spoken(languages), {*names, *names_within(line)}, ""
@@ -83,7 +82,7 @@ def _subject(sentence: str, grammar: Grammar, known: Collection[str]) -> str:
 def _lasts(sentence: str, subject: str, grammar: Grammar) -> bool:
     """Whether a sentence of a log states an agreement, a change, or something that generally holds of a name."""
     lower, words = lowered(sentence), words_of(clauses(sentence)[0])
-    if lasting_part(sentence, grammar) != sentence.strip() or exclusions.STATUS.search(lower):
+    if lasting_part(sentence, grammar)[0] != sentence.strip() or exclusions.STATUS.search(lower):
         return False
     if _AGREED.match(lower):
         return True
@@ -93,7 +92,7 @@ def _lasts(sentence: str, subject: str, grammar: Grammar) -> bool:
         return True
     # Sentences with "is", "has" or "can" mostly concern the day: 1 of 12 in the sample vault's logs was worth keeping.
     verb = words_of(_SUBJECT.sub("", sentence))[:1]
-    return not grammar.has("verbs", verb) and is_lasting_fact(sentence, grammar, Setting())
+    return not grammar.has("verbs", verb) and is_lasting_fact(sentence, grammar)
 
 
 # --- names -----------------------------------------------------------------------------------------------------------

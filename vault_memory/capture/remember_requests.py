@@ -11,7 +11,6 @@ from typing import NamedTuple
 from vault_memory.text.word_classes import (
     LANGUAGES,
     count_words,
-    grammar_of,
     grammars,
     joined,
     lowered,
@@ -24,10 +23,6 @@ MAX_CHARS = 600
 
 MIN_CONTENT_WORDS = 3
 """The minimum number of words to remember if they follow the request; if they precede it, one more."""
-
-QUESTION_MORE_WORDS = 2
-"""How many more words a question must have: "can you remember that song?" is no request. Does not apply if the words
-to remember begin with their subject."""
 
 PLACE_WORDS = 5
 """The longest phrase that says where or as what to keep something: "save that as a rule for next time"."""
@@ -52,8 +47,6 @@ class RequestWords(NamedTuple):
     """Negations."""
     refused: str
     """Other requests not to remember: to forget something, or to tell nobody."""
-    standing: str = ""
-    """Phrases such as "from now on", which make a sentence a rule. Only for the languages whose statements are read."""
     places: str = ""
     """Where, or until when, to keep something."""
 
@@ -92,9 +85,6 @@ WORDS = {
             (?:just )?between (?:us|you and (?:me|i)|ourselves)(?! and)|
             (?:keep|leave|stays?|hold) [^.!?]{0,60}?(?:to yourself|between us|
             (?:out of|off) (?:your |the |any )?(?:notes|memory|record|log))""",
-        standing=r"""
-            from (?:now|here|today|this point) (?:on(?:wards?)?(?: out)?|forward)|going forwards?|henceforth|
-            in (?:the |all )?future""",
         places=r"""
             (?:in|into|to|for) (?:[^\W\d]+ ){0,4}?you know(?: about \w+)?|in mind|(?:in|to|into|for) memory|
             (?:in|into|to|for) (?:your|the|my|our) (?:[^\W\d]+ ){0,3}?(?:memory|memories|mind|(?<!release )notes|
@@ -118,7 +108,6 @@ WORDS = {
             vergiss,? (?:dass|mein\w*|wie|wer|was|wann|wo)(?= \w)|(?:bleibt|ganz|nur) unter uns|
             das (?:ist|bleibt) (?:privat|vertraulich|geheim)|
             unter uns(?: gesagt)?(?=[,.:;!]|$)|behalte? \w+ für dich""",
-        standing="ab (?:jetzt|sofort|heute)|von (?:nun|jetzt) an|in zukunft|künftig|zukünftig",
         places=r"""
             (?:in|auf|im) (?:[^\W\d]+ ){0,4}?(?:gedächtnis|hinterkopf|kopf|notizen)|
             (?:für|fürs|beim) (?:[^\W\d]+ ){0,3}?(?:nächste mal|nächsten mal|später|zukunft)""",
@@ -136,14 +125,13 @@ WORDS = {
             oublie[zs]?,? (?:que|qu'|mon|ma|mes)(?= ?\w)|entre nous(?=[,.:;!]|$)|
             garde[sz]? [\w ]{1,20} pour (?:toi|vous)|hors micro|
             c'est (?:privé|confidentiel|un secret)""",
-        standing="à l'avenir|désormais|dorénavant|à partir (?:de maintenant|d'aujourd'hui)",
         places=r"""
             (?:à|dans|en) (?:[^\W\d]+ ){0,4}?(?:mémoire|tête|esprit)|
             pour (?:[^\W\d]+ ){0,3}?(?:prochaine fois|suite|plus tard)""",
     ),
     "es": RequestWords(
         keep=r"""
-            recu[eé]rda(?:lo|te)?|acuérdate|ap[uú]nta(?:te|lo)?|an[oó]ta(?:te|lo)?|memoriza|toma nota|
+            recu[eé]rda(?:lo|te)?|acuérdate|(?:ap[uú]nta|an[oó]ta)(?:te)?(?:lo)?|memoriza|toma nota|
             ten(?:lo)? (?:en cuenta|presente)|para que (?:lo )?sepas|qu[eé]date con|gr[aá]ba(?:te|lo)|
             deja (?:anotado|apuntado|constancia)|la próxima vez(?! (?:yo|voy|vamos)\b)|
             guarda(?:lo)?(?= (?:esto|eso|que))|que conste|nueva (?:regla|norma)(?=:)""",
@@ -154,7 +142,6 @@ WORDS = {
         refused=r"""
             olvida,? (?:que|mi)(?= \w)|entre (?:nosotros|tú y yo)(?=[,.:;!]|$)|guárda(?:te)?lo para ti|
             (?:es|esto es) (?:privado|confidencial|un secreto)""",
-        standing=r"(?:a partir de|de) ahora(?: en adelante)?|(?:de aquí )?en adelante|en el futuro|en lo sucesivo",
         places=r"""
             en (?:[^\W\d]+ ){0,4}?(?:memoria|cabeza)|
             para (?:[^\W\d]+ ){0,3}?(?:próxima(?: vez)?|más adelante|futuro)""",
@@ -175,9 +162,6 @@ WORDS = {
             (?:guarda|fica|mantém) (?:isso |isto )?(?:para (?:ti|você)|entre nós|em off)|
             entre nós(?=[,.:;!]|$)|em off|
             (?:é|isso é|isto é) (?:privado|confidencial|segredo)""",
-        standing=r"""
-            a partir de agora|de agora em diante|(?:daqui|de hoje) (?:p(?:a)?ra (?:a )?frente|(?:em|por) diante)|
-            no futuro""",
         places=r"""
             (?:em|na) (?:[^\W\d]+ ){0,4}?(?:memória|cabeça)|(?:para|pra|p'ra) (?:[^\W\d]+ ){0,3}?próxima(?: vez)?""",
     ),
@@ -266,10 +250,6 @@ _REMEMBER = re.compile(rf"(?<![\w'\"“‘`/-])(?:{_NOT_FORGET}|{_any_of('keep')
 """A request to remember anywhere in a clause: the verb for it, or where or until when to keep something."""
 
 
-STANDING = re.compile(rf"\b(?:{_any_of('standing')})(?!\w)")
-"""Says that something holds from now on, without a request to remember it ("from now on", "ab jetzt")."""
-
-
 def _refusals_in(language: str) -> re.Pattern[str]:
     """The refusals of one language; group `forgetting` is the opposite, a request, and `subject` marks a report."""
     words = WORDS[language]
@@ -296,7 +276,8 @@ _FILLER = pattern_of(r"""
 """Filler words between a request and what to remember."""
 
 _NO_REQUEST = pattern_of(r"""
-    \s*(?:,? (?:zu|om te)\b|(?:please )?to\b(?! self)|when|how|if|where|why|who|what|whether|me|us|you|the time|
+    [^.!?:]* zu \w+en\W*$|\s*(?:de )?\w+[aei]r(?:se|l[oa]s?)? (?:el|la|l[oe]s|las|os?|as?)\b|
+    \s*(?:of )?(?:,? (?:zu|om te)\b|(?:please )?to\b(?! self)|when|how|if|where|why|who|what|whether|me|us|you|the time|
     de \w+[aei]r\b|onde|dónde|où|wo|(?:this|that|it) as [\w/-]+\.\w+)(?!\w)|
     [^:,;.!?]{0,30}?\b(?:to|in|into) (?:the |an? )?(?:[\w/-]+\.\w|readme|config|file|script|code|repo|docs?|changelog|
     issue|ticket|variable)
@@ -307,21 +288,12 @@ _ANNOUNCED = re.compile(r"[^.!?:]{0,40}:(?=\s+\S+\s+\S)")
 _PLACE = re.compile(r"(?:as|to|in|into|for|under|on|als|zu|zur|auf|dans|comme|pour|en|como|para|na)\b")
 """The beginning of a phrase that says where or as what to keep something."""
 
-_OWN = frozenset(
-    word for language in LANGUAGES.values() for word in {*language.mine.split()} & {*language.determiners.split()}
-)
-_CONSEQUENCE = re.compile(r"(?:so|then|which|because(?! of)|und|also|donc)\b")
 _YOU = frozenset(word for language in LANGUAGES.values() for word in language.yours.split())
 _TELLERS = frozenset(("i", "i'll", "i've", "he", "she", "they", "can't", "cannot", "ich", "je", "yo", "eu", "to"))
 """Subjects and the like before a word for remembering that make it a report rather than a request."""
 
 _OBJECTS = frozenset(("that", "this", "it", "das", "es", "ça", "le", "lo", "eso", "esto", "isso", "isto"))
 """Pronouns for something said before, as the object of a word for remembering."""
-
-_OTHERS = frozenset(
-    ("else", "other", "anything", "something", "sonst", "noch", "etwas", "autre", "otro", "algo", "outra")
-)
-"""Words that ask for something not said yet ("anything else I should remember?")."""
 
 _DENIAL = pattern_of(r"""
     \W*(?:(?!(?:yes|yeah|yep|sure|ok(?:ay)?|why|ja|gern|klar|warum|wieso|oui|pourquoi|sí|claro|sim|por|porque)\b)
@@ -330,22 +302,16 @@ _DENIAL = pattern_of(r"""
 """)
 """The opening of an answer that declines."""
 
-_REPORTING = frozenset(("told", "asked", "said", "why", "did", "was", "were", "war", "warum", "pourquoi"))
-_SUPPOSING = frozenset(("if", "wenn", "falls", "si", "se"))
-"""Words that report a request (anywhere before it), or suppose one (as the first word)."""
+_REPORTING = frozenset(
+    ("told", "asked", "said", "why", "did", "was", "were", "war", "warum", "pourquoi", "if", "wenn", "falls")
+)
+"""Words before a request that report or suppose one."""
 _ASKING = frozenset(
     ("can", "could", "would", "will", "kannst", "könntest", "würdest", "peux", "pourrais", "pouvez", "pourriez",
      "puedes", "podrías", "pode", "poderia", "podes", "podias")
 )  # fmt: skip
 """Words that open a polite request."""
 
-_ASKED_POLITELY = re.compile(
-    rf"(?:(?:and|also|und|et|y|e) )?(?:você |vc )?(?:{'|'.join(sorted(_ASKING))})\b"
-    r"(?![^?]*?\b(?:check|confirm|verif|ensur|make sure|assur|garant|asegur|comprob|prüf|schau|sicher|tell|say|explain|"
-    r"explic|expliqu|show|zeig|erklär|sagen?\b|dire\b|decir|dizer|think|mean|assum|believ|imagin|know|see))"
-    r"[^?:]{3,80}?\b(?:(?:that|que|qu') ?|(?=da(?:ss|ß) ))"
-)
-"""A polite request for anything except saying or finding out something."""
 _SUBORDINATE = pattern_of(r"""
     (?i:da(?:ss|ß)) (?P<subject>(?:(?:der|die|das|ein|eine|kein|keine|meine?|unsere?) (?:[a-zäöüß][\w-]* )?)?
     [A-ZÄÖÜ][\w-]*(?= (?!de[rs]\b|vo[nm]\b|und\b|oder\b)[^\WA-ZÄÖÜ])|(?:ich|wir|du|er|sie|es|man)(?= ))
@@ -353,14 +319,6 @@ _SUBORDINATE = pattern_of(r"""
     muss|müssen|darf|dürfen|kann|können|soll|sollen|will|wollen|mag|mögen|möchten?)(?=\s*(?:$|[,;.:]))
 """)
 """A German subordinate clause in which the end of the subject is certain and the last word is an auxiliary verb."""
-_SUBORDINATE_OF_OWN = pattern_of(r"""
-    (?i:da(?:ss|ß)) (?P<subject>ich|(?P<us>wir))(?P<middle>(?: [^\s,;.:]+)+?) (?P<verb>(?!(?:ab|an|auf|aus|bei|durch|
-    ein|fern|fest|heim|her|hin|los|mit|nach|statt|teil|um|unter|über|vor|weg|zu)[a-zäöüß]{4})[a-zäöüß]{2,}
-    (?(us)en|e))(?=\s*(?:$|[,;.:]))
-""")
-"""The same with an ordinary verb of the first person; one that may have a separable prefix is uncertain."""
-_GERMAN = grammar_of("de")
-
 MARKS = " ,;:-–—("
 TAG = re.compile(r", (?:please|ok(?:ay)?|yeah|right|ja|gell|oder|hein|d'accord|vale|sí|tá|né)\?$", re.IGNORECASE)
 """A question tag, which makes a statement look like a question."""
@@ -377,7 +335,7 @@ def asks_to_remember(question: str) -> tuple[bool, str]:
     text = question.rstrip("?! ")
     lower = lowered(text)
     request = next(filter(None, (one.search(lower) for one in (_REMEMBER, *_KEPT))), None)
-    if request is None or not _OTHERS.isdisjoint(words_of(lower)):
+    if request is None:
         return False, ""
     link = _FILLER.match(lower, request.end())
     rest = text[link.end() if link else request.end() :].strip(MARKS)
@@ -407,17 +365,12 @@ def find_request(sentence: str) -> tuple[str, bool]:
         lead = words_of(lower[clause : request.start()])
         if lower.endswith("?") and _ASKING.isdisjoint(word.partition("-")[0] for word in lead[:1]):
             continue
+        if lead[-1:] == ["to"] and _ANNOUNCED.match(lower, request.end()):
+            lead.pop()  # "one thing to keep in mind: …"
         is_task = _NO_REQUEST.match(lower, request.end())
         if not (is_task or len(lead) > LEAD_WORDS or _is_told(lead)):
             return _content(text, lower, request, clause)
     return "", False
-
-
-def find_asked_politely(sentence: str) -> str:
-    """What a polite question asks for, if its verb is not one of saying or finding out ("could you tuck away that
-    …?"); else ""."""
-    found = _ASKED_POLITELY.match(lowered(sentence[:MAX_CHARS]))
-    return _as_main_clause(re.sub(r"[?\s]+$", ".", sentence[found.end() :])) if found else ""
 
 
 def find_refusals(lower: str) -> Sequence[re.Match[str]]:
@@ -435,24 +388,18 @@ def is_off_the_record(text: str) -> bool:
 def _content(text: str, lower: str, request: re.Match[str], clause: int) -> tuple[str, bool]:
     """What to remember: what follows the request's colon, else what follows the request, else what precedes it."""
     before = text[: clause or request.start()].strip(MARKS)
-    announced = _ANNOUNCED.match(lower, request.end())
-    link, filler = announced or _FILLER.match(lower, request.end()), _FILLER.match(lower, request.end())
-    if announced and filler and _OWN & {*words_of(lower[filler.end() : announced.end()])[:1]}:
-        link = filler  # "remember my IBAN: …" names what follows
-    rest = text[link.end() if link else request.end() :].lstrip(MARKS)
-    if _CONSEQUENCE.match(lowered(rest)):  # "… this one because it is new, they come on Tuesdays"
-        rest = rest.partition(", ")[2]
-    is_object = not _OBJECTS.isdisjoint(words_of(lower[clause : request.start()])[-1:])  # "keep that in mind"
+    filler, announced = _FILLER.match(lower, request.end()), _ANNOUNCED.match(lower, request.end())
+    start = filler.end() if filler else request.end()
+    if announced and not any(each.has("mine", words_of(lower[start : announced.end()])[:1]) for each in grammars()):
+        start = announced.end()  # "remember my IBAN: …" names what follows
+    rest = text[start:].lstrip(MARKS)
     if announced and _REMEMBER.match(lowered(rest)):  # "note for later: remember that …"
         rest = find_request(rest)[0] or rest
-    is_object |= words_of(link[0] if link else "")[-1:] in (["it"], ["this"])  # "log it in a way …"
-    if is_object and not announced and (count_words(before) > MIN_CONTENT_WORDS or _PLACE.match(lowered(rest))):
-        rest = ""  # "…, keep that in mind for all you do"
-    asks = rest.endswith("?")
+    is_object = not _OBJECTS.isdisjoint(words_of(lower[clause : request.start()])[-1:])  # "keep that in mind for …"
+    if _PLACE.match(lowered(rest)) and not announced and (is_object or count_words(before) > MIN_CONTENT_WORDS):
+        rest = ""
     rest = _as_main_clause(re.sub(r"[?\s]+$", ".", rest))  # "could you remember that …?" says it
-    is_clause = any(not grammar.openers.isdisjoint(words_of(rest)[:1]) for grammar in grammars())
-    least = MIN_CONTENT_WORDS + (QUESTION_MORE_WORDS if asks and not is_clause else 0)
-    if count_words(rest) >= least and not _is_place(lowered(rest)):
+    if count_words(rest) >= MIN_CONTENT_WORDS and not _is_place(lowered(rest)):
         return rest, False
     return (before, False) if count_words(before) > MIN_CONTENT_WORDS else ("", True)
 
@@ -461,10 +408,7 @@ def _as_main_clause(text: str) -> str:
     """A German subordinate clause in main-clause word order, or quoted as it is if that order is uncertain."""
     if not lowered(text).startswith(("dass ", "daß ")):
         return text
-    found, own = _SUBORDINATE.match(text), _SUBORDINATE_OF_OWN.match(text)
-    if own and own["verb"] not in _GERMAN.openers | _GERMAN.classes["idle"]:
-        found = found or own
-    if found:
+    if found := _SUBORDINATE.match(text):
         return f"{found['subject']} {found['verb']}{found['middle']}{text[found.end() :]}"
     return f"„{text[text.index(' ') + 1 :].rstrip(' .')}“"
 
@@ -476,8 +420,4 @@ def _is_place(lower: str) -> bool:
 
 def _is_told(lead: Sequence[str]) -> bool:
     """Whether a word for remembering, preceded by these words, is part of a report or a question, not a request."""
-    if lead[:2] in (["do", "you"], ["hast", "du"]) or not (
-        _REPORTING.isdisjoint(lead) and _SUPPOSING.isdisjoint(lead[:1])
-    ):
-        return True
-    return not _TELLERS.isdisjoint(lead) and _YOU.isdisjoint(lead)
+    return not _REPORTING.isdisjoint(lead) or (not _TELLERS.isdisjoint(lead) and _YOU.isdisjoint(lead))

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import islice, pairwise, takewhile
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from vault_memory.capture.own_words import SessionTurn, ends, last_question
@@ -24,7 +24,7 @@ RETRACTIONS, RETRACTION_CHARS = 20, 300
 """How many retractions of one message are read, and how many characters on each side of one; longer is not speech."""
 
 RETRACTION = pattern_of(r"""
-        \b(?:jk|(?:just )?kidding|scrap|(?:delete|erase|remove|drop) (?:that|it|this)|
+    \b(?:jk|(?:just )?kidding|scrap|(?:delete|erase|remove|drop) (?:that|it|this)|
     forget (?:that|it|about|what|the|everything|my)|after all|ignore (?:that|it|this|what i)|ni caso|strike that|
     cancel that|
     correction|my mistake|i misspoke|let'?s not|on reflection|never ?mind|actually,? no|wait,? no|no,? wait|
@@ -38,8 +38,10 @@ RETRACTION = pattern_of(r"""
 """)
 _DELETING = re.compile(r"(?:delete|erase|remove|drop) |(?:lösche?|efface|supprime|apaga)\b")
 """Retracts only requests to remember: otherwise it is about the work at hand ("delete that")."""
-_INTERRUPTION = re.compile(r"\b(?:wait|hold on|halt|warte|attends|espera|ai não|peraí|argh,? no|oops)\b")
-"""An interjection that opens a retraction of what was said just before."""
+_DENIAL = pattern_of(r"""
+    ^\W*(?:(?:no|nope|nein|nee|non|não)\b[,.:!]+|(?:actually|sorry|eigentlich|en fait|en realidad|na verdade)\b)
+""")
+"""Opens a message that corrects the one before ("no, it's port 5434")."""
 _POINTS = re.compile(r"\b(?:that|it|this|das|es|ça|le|la|eso|isso|lo)$|lo$")
 """A retraction that ends in a pronoun, which refers to the last thing said."""
 _LAST_SAID = pattern_of(r"""
@@ -57,10 +59,10 @@ class Retraction(NamedTuple):
     is_early: bool
     """Whether it opens its message, and no content word follows in its clause or it ends in a pronoun."""
     is_deletion: bool
-    is_refusal: bool
-    """Whether it is a request not to remember, which has content of its own."""
+    is_weak: bool
+    """Whether it is a denial or a request not to remember: these have content of their own, so half must be shared."""
     named: set[str]
-    """The telling words of its clause, or of the first one after it that has any."""
+    """The telling words of its clause and of the one before, or of the first one after it that has any."""
     around: set[str]
     """The telling words on both sides of it."""
 
@@ -72,9 +74,8 @@ class Retraction(NamedTuple):
         if is_next and self.is_early:
             return True
         named = self.around if is_next else self.named
-        if self.is_refusal:
-            return 2 * len(own & named) >= max(1, min(len(own), len(named)))
-        return bool(own & named)
+        least = min(len(own), len(named)) / 2 if self.is_weak else 0
+        return len(own & named) > 0 and len(own & named) >= least
 
 
 class SessionReview:
@@ -86,45 +87,24 @@ class SessionReview:
         """The agent's message right before a message."""
         self._by_user = [said for said in messages if said.by_user]
         self._numbers = [said.number for said in self._by_user]
-        self._retractions = [[*_retractions(ends(said.text))] for said in self._by_user]
-        self._naming: dict[str, list[tuple[int, Retraction]]] = {}
-        """By word, the retractions that name it and the indices of their messages."""
-        for place, found in enumerate(self._retractions):
-            for one in found:
-                for word in one.named:
-                    self._naming.setdefault(word, []).append((place, one))
+        self._retractions = {said.number: [*_retractions(ends(said.text))] for said in self._by_user}
 
-    def taken_back_at(self, sentence: str, number: int, *, is_request: bool) -> int | None:
-        """The number of the message that retracts a sentence of message `number`, or None.
-
-        That is its own if it also asks not to remember or retracts what it says before; the next if it declines the
-        agent's question whether to remember this, or retracts what was said last; or a later one, by its words.
-        """
-        text, own, after = self._messages[number].text, telling_words(sentence), self.messages_after(number)
-        if not is_request:
-            if after and self._declines(after[0], own):
-                return after[0].number
-            if find_refusals(lowered(ends(text))):
-                return number
-        rest = _retractions(ends(text.rpartition(sentence)[2]))
-        if any(one.takes_back(own, is_request=is_request, is_next=True) for one in rest):
-            return number
-        if not after:
-            return None
-        following = len(self._by_user) - len(after)
-        next_text = ends(after[0].text)
-        interruption = _INTERRUPTION.search(lowered(next_text), 0, AT_ONCE_CHARS)
-        at_once = [_retraction(next_text, interruption)] if interruption else []
-        retractions = [*at_once, *self._retractions[following]]
-        if any(one.takes_back(own, is_request=is_request, is_next=True) for one in retractions):
-            return after[0].number
-        later = (
-            self._numbers[place]
-            for word in own
-            for place, one in takewhile(lambda naming: naming[0] > following, reversed(self._naming.get(word, ())))
-            if one.takes_back(own, is_request=is_request, is_next=False)
-        )
-        return next(later, None)
+    def is_taken_back(self, sentence: str, number: int, *, is_request: bool) -> bool:
+        """Whether a sentence of message `number` is retracted: by the rest of its message or a later one, by its words
+        or, in the next message, by what has no object of its own; or since its user declines to have it remembered."""
+        text, own = self._messages[number].text, telling_words(sentence)
+        after = self._by_user[bisect_right(self._numbers, number) :]
+        if not is_request and (find_refusals(lowered(ends(text))) or (after and self._declines(after[0], own))):
+            return True
+        at_once = [*_retractions(ends(text.rpartition(sentence)[2]))]
+        if after:
+            denial = _DENIAL.match(lowered(after[0].text))
+            at_once += [_retraction(ends(after[0].text), denial)] if denial else []
+            at_once += self._retractions[after[0].number]
+        if any(one.takes_back(own, is_request=is_request, is_next=True) for one in at_once):
+            return True
+        later = (one for said in after[1:] for one in self._retractions[said.number])
+        return any(one.takes_back(own, is_request=is_request, is_next=False) for one in later)
 
     def _declines(self, answer: SessionTurn, own: set[str]) -> bool:
         """Whether an answer declines the agent's question whether to remember a sentence with these telling words."""
@@ -134,10 +114,6 @@ class SessionReview:
         points_back, named = asks_to_remember(last_question(asked.text))
         words = telling_words(named)
         return points_back or (bool(words) and 2 * len(words & own) >= len(words))
-
-    def messages_after(self, number: int) -> Sequence[SessionTurn]:
-        """The user's later messages, in order."""
-        return self._by_user[bisect_right(self._numbers, number) :]
 
 
 def telling_words(text: str) -> set[str]:
@@ -149,7 +125,7 @@ def telling_words(text: str) -> set[str]:
 
 
 def _retractions(text: str) -> Iterator[Retraction]:
-    """The retractions in a message."""
+    """The retractions in a message; a request not to remember is one."""
     lower = lowered(text)
     for found in [*islice(RETRACTION.finditer(without_forgetting(lower)), RETRACTIONS), *find_refusals(lower)]:
         yield _retraction(text, found)
@@ -162,10 +138,11 @@ def _retraction(text: str, found: re.Match[str]) -> Retraction:
     near = text[max(0, start - RETRACTION_CHARS) : start]
     last = next((clause for clause in reversed(_CLAUSE_END.split(near)) if clause.strip()), "")
     clause, *further = map(telling_words, _CLAUSE_END.split(text[end : end + RETRACTION_CHARS]))
+    is_bare = not clause and found.re is not _DENIAL
     return Retraction(
-        is_early=start < AT_ONCE_CHARS and (not clause or _POINTS.search(found[0]) is not None),
+        is_early=start < AT_ONCE_CHARS and (is_bare or _POINTS.search(found[0]) is not None),
         is_deletion=_DELETING.match(found[0]) is not None,
-        is_refusal="forgetting" in found.re.groupindex,
+        is_weak=found.re is _DENIAL or "forgetting" in found.re.groupindex,
         named=telling_words(last) | next(filter(None, [clause, *further]), set()),
         around=telling_words(near).union(clause, *further),
     )

@@ -189,7 +189,7 @@ def withheld(lines: Sequence[str], first: int, last: int) -> dict[int, str]:
     if asked:
         following = enumerate(lines[asked[0][0].number - 1 :], start=asked[0][0].number)
         review = SessionReview([turn for number, line in following if (turn := _turn(line, number, None))])
-        taken = (turn for turn, one in asked if review.taken_back_at(one, turn.number, is_request=True))
+        taken = (turn for turn, one in asked if review.is_taken_back(one, turn.number, is_request=True))
         hidden.update(turn.number for turn in taken)
     return {number: lines[number - 1].partition("User: ")[0] + f"User: {OFF_THE_RECORD}" for number in sorted(hidden)}
 

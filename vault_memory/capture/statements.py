@@ -2,28 +2,24 @@
 
 Precision before recall. Clauses that order, suppose, joke or are about the day are dropped from both ends of a
 sentence. The rest is kept if it has the form of something lasting (`is_lasting_fact`): a rule, change, preference or
-cause, or a long sentence with several marks of one. What was retracted later is not kept.
+case, or a long sentence with several marks of one. What was retracted later is not kept.
 """
 
 import math
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from vault_memory.capture import exclusions
-from vault_memory.capture.cases import CURE, case_part, is_case, join_cases
-from vault_memory.capture.clauses import MAX_WORDS, MIN_WORDS, clauses, is_question, is_sentence, lasting_part
-from vault_memory.capture.own_words import TYPED_CHARS, SessionTurn, ends, last_question, split_sentences
+from vault_memory.capture.clauses import MAX_WORDS, MIN_WORDS, OPENING, STANDING, clauses, lasting_part
+from vault_memory.capture.own_words import TYPED_CHARS, SessionTurn, last_question, split_sentences
 from vault_memory.capture.remember_requests import (
     MARKS,
     MAX_CHARS,
-    STANDING,
     asks_to_remember,
-    find_asked_politely,
     find_request,
-    is_off_the_record,
 )
-from vault_memory.capture.retractions import RETRACTION, SessionReview, telling_words
+from vault_memory.capture.retractions import SessionReview
 from vault_memory.text.terms import folded
 from vault_memory.text.word_classes import (
     LANGUAGES,
@@ -37,46 +33,27 @@ from vault_memory.text.word_classes import (
     words_of,
 )
 
-CORRECTING_MESSAGES = 2
-"""How many messages, from the retracting one on, are searched for a correction."""
-
-CORRECTION_SENTENCES = 3
-"""How many sentences of a message, from the retracting one on, are searched for a correction."""
-
-MAX_RENUMBERING = 10
-"""A longer sentence does more than correct a number."""
-
 USUAL_WORDS, LEAST_SCORE = 8, 2.0
 """Fitted, with the weights of 1/2 in is_lasting_fact, by logistic regression to 389 sentences of 55 labelled sessions.
 The threshold was lowered from 2.2 once orders, wishes and symptoms were excluded beforehand: on twelve further sessions
 recall of clear statements rises from .56 to .63, precision falls from .87 to .85."""
 
-TASK_CHARS = 300
-"""A longer message sets a task: only one of the 152 statements in those sessions is in such a message."""
-
-LEAD_WORDS = 3
-"""The minimum number of words before a colon that announces a statement. Of 17 such sentences in 67 labelled sessions
-16 are worth keeping, of which only eight are found without this rule."""
+RULE_WORDS = 5
+"""The minimum length of a rule."""
 
 AGREEING_WORDS = 5
 """The maximum length of an answer that only agrees ("Yes, please do")."""
 
-PLAIN_ANSWER_WORDS = 3
-"""The maximum length of an answer that surely adds nothing to what it agrees to ("Yes, please do")."""
-
 UNTOLD = "(looks like a secret)"
 """The text of a statement in place of a secret."""
 
-RULE_WORDS = 5
-"""The minimum length of a rule."""
+SECRET, TAKEN_BACK = "secret", "taken back"
+"""Reasons why a statement is not kept."""
 
 _NAME_WITHIN = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][a-z]{2,}")
-
 _BULLET = re.compile(r"^(?:[-*+•]|\d{1,2}[.)])\s+")
-_NUMBERED = re.compile(r"\b([^\W\d]{3,}) (\d+(?:[.:]\d+)*)\b")
 _DAY = r"\d{1,2}(?:st|nd|rd|th|er|\.)?"
 _DATE = re.compile(rf"\b(?:\d{{4}}-\d\d-\d\d|{_DAY}(?: de| of)? (?:{MONTHS})|(?:{MONTHS}) {_DAY})\b")
-_VALUE = re.compile(rf"{_DATE.pattern}|(?<![\w.])\d+(?:[.:]\d+)*(?!\w)", re.IGNORECASE)
 _ASSENT = pattern_of(r"""
     (?:yes|yep|yup|yeah|exactly|right|correct|indeed|ja|jep|genau|richtig|stimmt|oui|exact(?:ement)?|tout à fait|sí|
     exacto|claro|sim|isso|exato)\b
@@ -86,11 +63,6 @@ _STATE_QUESTION = pattern_of(r"""
     est(?:-ce)?|sont|a-t-|es|está|son|tiene|é|são|tem)\b
 """)
 """A question about how things are, not about what to do."""
-_MARKED_END = re.compile(r"[,;:.–—(]\s*$")
-_TASK = re.compile(
-    r"(?:\w+[aei]r(?:se|l[oa]s?)?) (?:el|la|los|las|os?|as?)\b|.*\bzu \w+en\W*$|(?:how|what|why|qué|cómo) "
-)
-"""The beginning of a task or a question, as the content of a request to remember."""
 _RULE = pattern_of(r"""
     \b(?:ha(?:s|ve) to|needs? to|tienen? que|têm? (?:que|de)|every \w+day|(?:mon|tues|wednes|thurs|fri|satur|
     sun)days|week(?:day|end)s|(?:mon|diens|donners|frei|sams|sonn)tags|mittwochs|(?:les?|los|el|às?|nas?)[ ]
@@ -102,42 +74,24 @@ _RULE = pattern_of(r"""
     seulement|uniquement|solo|sólo|só|apenas|somente)\b
 """)
 """An obligation, a recurring weekday, a name given to something, or a contrast (", not …")."""
-_CHANGE = pattern_of(r"""
-    \b(?:now|jetzt|nun|maintenant|désormais|ahora|agora)\b.*(?:\b(?:instead of|rather than|statt|au lieu d|
-    e[nm] vez de)\b|, (?:and )?(?:not|no longer|nicht|plus|ya no|não)\b)|
-    , (?:and )?(?:no longer|nicht mehr|ya no|não mais)\b|\bnicht mehr\b.*, sondern\b
-""")
-"""Says what holds now, and what held before."""
-_DENIAL = re.compile(
-    r"^(?:(?:no|nope|nein|nee|non|não)\b[,.:!]+|(?:actually|sorry|eigentlich|en fait|en realidad|na verdade)\b,?)\s*"
-)
-_COPULAS = frozenset(("is", "are", "ist", "sind", "est", "sont", "es", "son", "é", "são", "was", "war", "era", "foi"))
-
-
-_LASTING = frozenset(("soy", "sou"))
-_BEING = frozenset(("am", "i'm", "im", "bin", "suis")) | _LASTING
-"""Forms of "I am"; those of LASTING say what somebody is, and not how they are today."""
-_PLACING = frozenset(("in", "at", "for", "as", "bei", "für", "als", "chez", "comme", "à", "en", "para", "como", "em"))
-"""What follows a verb of living or working that says where or as what."""
-MAX_LIKED_WORDS = 2
-"""What is liked or hated in more words is seldom meant in general."""
+_BEING = frozenset(("am", "bin", "suis", "soy", "sou"))
+"""Forms of "I am", which mostly say how somebody is today."""
 _CONDITION = re.compile(
-    r"(?:\w*in?toleran|allerg|alerg|\w*vegetari|vegan|c(?:o?e|œ)lia[ck]|zoliak|diabet|asthma|asmat|schwanger|pregnan|embaraz)"
+    r"\b(?:\w*in?toleran|allerg|alerg|\w*vegetari|vegan|c(?:o?e|œ)lia[ck]|zoliak|diabet|asthma|asmat|schwanger|pregnan|"
+    r"embaraz)"
 )
 """Beginnings of words, without accents, for how somebody lives with food or illness, in five languages."""
-_OWN_NAME = re.compile(
-    r"\w+ (?:{noun} |(?:{noun} ){{1,3}}(?:is|are|est|sont|es|son|é|são) {title}?)[A-ZÀ-Ý][a-zà-ü]".format(
-        noun=r"(?![A-Z][a-z])[\w-]+",
-        title=r"(?:(?:l[ea]|el|[oa]) (?i:do[cu]t(?:eur|or)[ae]?|[ds]ra?\.?|prof\w*\.?|mme|señora?|senhora?) )",
-    )
-)
-_OWN_NAME_GERMAN = re.compile(
-    r"\w+ (?:[A-ZÄÖÜ][\w-]+ |(?:[\w-]+ ){1,3}(?:ist|sind|heißt|heißen) [A-ZÄÖÜ][\w-]*\.? )[A-ZÄÖÜ]"
-)
-"""What is one's own with its name, behind it or a copula: "my sister Greta", "my dentist is Dr Bell". In German, where
-every noun is capitalised, the name after a copula has two words."""
-_GERMAN_TRADE = re.compile(r"[Ii]ch bin [A-ZÄÖÜ]\w+[.!]?$")
-"""A noun without an article: "ich bin Lehrerin"."""
+_CAUSE = pattern_of(r"""
+    \b(?:(?:came|comes|stems?|stemmed) from|caused by|(?:is|was|were|are) (?:because of|due to)|
+    (?:kam|kamen|kommt) vom?|(?:lag|liegt) (?:\w+ )?(?:an|am|daran)|(?:ven|provien|proven)(?:ait|t) d|
+    (?:ven|provien|vin)[íhi]\w* d|(?:debid|devid)[oa]s? (?:a|ao|al|à)|
+    (?:ursache|cause|causa) (?:\w+ )?(?:is|was|ist|war|est|était|es|era|foi))
+""")
+_CURE = pattern_of(r"""
+    \b(?:fixe[sd]|fix(?=:| is | was )|solve[sd]|resolve[sd]|cure[sd]|helped|behob\w+|behebt|geholfen|gelöst|löste?|
+    corrigée?s?|corrigi[óu]|réglée?s?|résolue?s?|arregl\w+|solucion\w+|resolvi\w+|resolveu|consert\w+)\b
+""")
+"""What caused a problem, and what solved it."""
 
 
 class Cue(NamedTuple):
@@ -159,11 +113,15 @@ CHANGE = Cue("change", "B", "events")
 FACT = Cue("fact", "W", "entities")
 ANSWER = Cue("answer", "W", "entities", 0.5)
 """An affirmed question of the agent: no word marks it as lasting, so it must pass the gate as well."""
+NOTHING = Cue("nothing", "", "")
 
 
 class Statement(NamedTuple):
-    """A statement worth keeping; `message` is the number of its message (1-based), for a log that of its line,
-    `sentence` the original wording, and `is_request` whether that asks to remember it."""
+    """A statement worth keeping, or a sentence that is none (its cue is NOTHING), and then `why`.
+
+    `message` is the number of its message (1-based), for a log that of its line, `sentence` the original wording, and
+    `is_request` whether that asks to remember it.
+    """
 
     text: str
     cue: Cue
@@ -176,21 +134,8 @@ class Statement(NamedTuple):
     """Whether it is from a log and about a possible name."""
     confidence: float = 1.0
     """How much of it is in the user's own words, 0..1."""
-    is_secret: bool = False
-    """Whether it is a request to remember what looks like a secret, which is not in `text`."""
-    is_taken_back: bool = False
-    """Whether the user retracted or corrected it later in the session."""
-
-
-class Setting(NamedTuple):
-    """The context of a sentence in its session."""
-
-    sets_task: bool = False
-    """Whether its message sets the task: it is the user's first, or a long one."""
-    question: str = ""
-    """The agent's question that its message answers; "" for none."""
-    names: Collection[str] = ()
-    """The known names, in lower case."""
+    why: str = ""
+    """Why it is not kept (TAKEN_BACK later in the session; a SECRET, which is not in `text`); "" if it is."""
 
 
 class Spoken(NamedTuple):
@@ -204,75 +149,42 @@ class Spoken(NamedTuple):
         name = language_of(words_of(sentence), self.languages, self.usual)
         return grammar_of(name) if name else None
 
-    def is_past(self, sentence: str) -> bool:
-        """Whether a sentence is in a past tense."""
-        grammar = self.grammar(sentence)
-        return grammar is not None and grammar.past.search(lowered(sentence)) is not None
 
-
-def find_statements(
-    messages: Sequence[SessionTurn], languages: tuple[str, ...], names: Collection[str] = ()
-) -> list[Statement]:
-    """The statements of a session's user that are worth keeping, in order, including those retracted later.
-
-    `names` are known names in lower case.
-    """
+def find_statements(messages: Sequence[SessionTurn], languages: Sequence[str]) -> list[Statement]:
+    """The statements of a session's user, in order, and the sentences that are none, each with its reason."""
     words = [word for said in messages if said.by_user for word in words_of(said.text[:TYPED_CHARS])]
     spoken = Spoken(languages, language_of(words, languages))
     found: list[Statement] = []
     question, earlier = "", None
     for said in messages:
         if said.by_user:
-            sets_task = earlier is None or len(said.text) > TASK_CHARS
-            if agreed := _agreed(said, question, earlier, spoken):
-                found.append(agreed)
-            else:
-                found += _of_message(said, Setting(sets_task, question, names), spoken)
+            found += _agreed(said, question, earlier, spoken) or _of_message(said, question, earlier is None, spoken)
             question, earlier = "", said
         else:
             question = last_question(said.text)
     # A request to remember may point back to a sentence that was already found as a statement.
     found = list({(one.message, one.sentence): one for one in found}.values())
     review = SessionReview(messages)
-    taken = {one: review.taken_back_at(one.sentence, one.message, is_request=one.is_request) for one in found}
-    corrected = {
-        old: new for old, at in taken.items() if not old.is_secret and (new := _correction(old, at, review, spoken))
-    }
-    instead = {new.sentence: new for new in corrected.values()}
-    others = (one for one in found if one.sentence not in instead)
-    marked = (one._replace(is_taken_back=taken[one] is not None or one in corrected) for one in others)
-    return sorted([*marked, *instead.values()], key=lambda one: one.message)
+    return sorted((_reviewed(one, review) for one in found), key=lambda one: one.message)
+
+
+def _reviewed(one: Statement, review: SessionReview) -> Statement:
+    if one.cue is NOTHING or not review.is_taken_back(one.sentence, one.message, is_request=one.is_request):
+        return one
+    return one._replace(why=TAKEN_BACK)
 
 
 def is_statable(sentence: str) -> bool:
     """Whether a sentence has a lasting part: it is not all question, guess, joke, task or matter of the day."""
     grammar = Spoken([*LANGUAGES]).grammar(sentence)
-    return grammar is not None and lasting_part(sentence, grammar) != ""
+    return grammar is not None and lasting_part(sentence, grammar)[0] != ""
 
 
-def why_left_out(sentence: str, spoken: Spoken) -> str:
-    """Why a sentence is no statement, in words."""
-    grammar, lower = spoken.grammar(sentence), lowered(sentence)
-    if grammar is None:
-        return "in no language that is read"
-    reasons = {
-        "a question": is_question(sentence, grammar),
-        "a joke or irony": exclusions.is_ironic(lower, is_reply=True),
-        "what somebody else says": exclusions.is_foreign(sentence),
-        "a guess or a condition": exclusions.supposes(lower) or grammar.unreal.search(lower),
-        "about the day, or one of many": exclusions.is_passing(lower),
-        "how it is going": exclusions.STATUS.search(lower),
-        "too long": count_words(sentence) > MAX_WORDS,
-        "a task, or about the matter at hand": not lasting_part(sentence, grammar),
-    }
-    return next((reason for reason, holds in reasons.items() if holds), "nothing in it says that it lasts")
-
-
-def _of_message(said: SessionTurn, setting: Setting, spoken: Spoken) -> Iterator[Statement]:
-    """The statements in one message of the user."""
+def _of_message(said: SessionTurn, question: str, sets_task: bool, spoken: Spoken) -> Iterator[Statement]:
+    """The sentences of one message of the user, which answers the agent's `question`, or else `sets_task`."""
     before: list[str] = []
-    is_announced, context = False, f"{setting.question} {said.text}"
-    for place, line in enumerate(join_cases(split_sentences(said.text), spoken.grammar)):
+    is_announced, context = False, f"{question} {said.text}"
+    for place, line in enumerate(split_sentences(said.text)):
         sentence, is_bullet = _BULLET.sub("", line), _BULLET.match(line) is not None
         text, points_back = find_request(sentence)
         statement: Statement | None = None
@@ -282,199 +194,135 @@ def _of_message(said: SessionTurn, setting: Setting, spoken: Spoken) -> Iterator
         elif points_back and (sentence.endswith(":") or (sentence.endswith("?") and not before)):
             is_announced = True
         elif points_back and before:
-            meant = next((one for one in reversed(before) if not spoken.is_past(one)), before[-1])
-            statement = read_request(meant, said.number, meant, spoken, context)
-        elif not points_back and not exclusions.is_secret(sentence, context):
-            statement = _assent(sentence, setting.question if place == 0 else "", said.number, spoken)
-            statement = statement or _read(sentence, said.number, setting, spoken)
-        before += [sentence] if count_words(sentence) >= MIN_WORDS else []
+            statement = read_request(before[-1], said.number, before[-1], spoken, context)
+        elif exclusions.is_secret(sentence, context):
+            statement = Statement(UNTOLD, NOTHING, said.number, UNTOLD, why="a secret")
+        else:
+            statement = _assent(sentence, question if place == 0 else "", said.number)
+            statement = statement or _read(sentence, said.number, question, sets_task, spoken)
+        if count_words(sentence) >= MIN_WORDS:
+            before.append(sentence)
         if statement:
             yield statement
 
 
-def _read(sentence: str, message: int, setting: Setting, spoken: Spoken) -> Statement | None:
-    """The statement that a sentence makes by its form, or None."""
+def _read(sentence: str, message: int, question: str, sets_task: bool, spoken: Spoken) -> Statement:
+    """The statement that a sentence makes by its form, or why it makes none."""
+    nothing = Statement("", NOTHING, message, sentence)
     grammar = spoken.grammar(sentence) if len(sentence) <= MAX_CHARS else None
     if grammar is None:
-        return None
-    if text := case_part(sentence, grammar):  # "great, …" opens irony as well as an account of a bug
-        return Statement(_capitalised(text), CAUSE, message, sentence)
-    if exclusions.is_ironic(lowered(sentence), is_reply=bool(setting.question)):
-        return None
-    text = lasting_part(sentence, grammar)
-    text = _announced(sentence, grammar) or (text if text and is_lasting_fact(text, grammar, setting) else "")
-    return Statement(_capitalised(text), cue_of(text, grammar), message, sentence) if text else None
-
-
-def _announced(sentence: str, grammar: Grammar) -> str:
-    """The lasting part of what a sentence announces with a colon ("one more, chisel it in stone: …"), or puts into a
-    polite question; else ""."""
-    lead, _, rest = sentence.partition(": ")
-    if asked := find_asked_politely(sentence):
-        rest = asked
-    elif count_words(lead) < LEAD_WORDS or exclusions.is_foreign(sentence) or exclusions.GUESS.search(lowered(lead)):
-        return ""
-    text = lasting_part(rest, grammar)
-    return "" if len(words_of(text)) < MIN_WORDS or exclusions.STATUS.search(lowered(text)) else text
+        return nothing._replace(why="in no language that is read")
+    if exclusions.is_joke(lowered(sentence), is_reply=bool(question)):
+        return nothing._replace(why="a joke or irony")
+    text, why = lasting_part(sentence, grammar)
+    whole = OPENING.sub("", sentence)
+    if text and _is_case(whole, words_of(whole), grammar):
+        text = whole  # its cure may look like an order
+    if not text or not is_lasting_fact(text, grammar, bool(question), sets_task):
+        return nothing._replace(why=why or "nothing in it says that it lasts")
+    return Statement(_capitalised(text), cue_of(text, grammar), message, sentence)
 
 
 def read_request(text: str, message: int, sentence: str, spoken: Spoken, context: str = "") -> Statement | None:
-    """The statement that a request asks to remember, without trailing clauses about the day; None if unfit."""
-    if len(text) > MAX_CHARS or exclusions.JOKE.search(lowered(sentence)):
+    """The statement that a request asks to remember; None if unfit."""
+    if not 2 <= count_words(text) <= MAX_WORDS or exclusions.supposes(lowered(text)):
         return None
-    parts = clauses(text)
-    last = next((place for place, part in enumerate(parts) if exclusions.is_passing(lowered(part))), len(parts))
-    if 0 < last < len(parts) and not _MARKED_END.search(parts[last - 1]):
-        last = len(parts)  # "nothing but fixes until May" does not divide into a clause and a remainder
-    lasting = "".join(parts[:last]).rstrip(MARKS)
-    lower = lowered(lasting)
-    if not 2 <= count_words(lasting) <= MAX_WORDS or _TASK.match(lower) or RETRACTION.search(lower):
-        return None
-    if exclusions.supposes(lower):
+    if exclusions.is_joke(lowered(sentence), is_reply=True) or exclusions.is_passing(lowered(clauses(text)[0])):
         return None
     grammar = Spoken([*LANGUAGES], spoken.usual).grammar(text)
-    cue = cue_of(lasting, grammar) if grammar else REQUEST
-    asked = Statement(_capitalised(lasting), cue._replace(certainty=1.0), message, sentence, is_request=True)
-    return _without_secret(asked, context)
+    cue = (cue_of(text, grammar) if grammar else REQUEST)._replace(certainty=1.0)
+    is_secret = exclusions.is_secret(sentence, context)
+    told = UNTOLD if is_secret else _capitalised(text)
+    return Statement(told, cue, message, sentence, is_request=True, why=SECRET if is_secret else "")
 
 
-def _without_secret(asked: Statement, context: str) -> Statement:
-    """A requested statement, its text replaced if it looks like a secret in its context."""
-    is_secret = exclusions.is_secret(asked.sentence, context)
-    return asked._replace(text=UNTOLD, is_secret=True) if is_secret else asked
-
-
-def _assent(sentence: str, question: str, message: int, spoken: Spoken) -> Statement | None:
-    """The agent's question with the user's affirmative answer as one statement, or None; of an answer that stands
-    alone, without the question."""
+def _assent(sentence: str, question: str, message: int) -> Statement | None:
+    """The agent's question with the user's affirmative answer as one statement, or None."""
     lower, asked = lowered(sentence), lowered(question)
-    assent = _ASSENT.match(lower)
-    if not (question and assent and _STATE_QUESTION.match(asked)):
+    if not (question and _ASSENT.match(lower) and _STATE_QUESTION.match(asked)):
         return None
     if exclusions.is_idle(lower) or exclusions.is_passing(asked):
         return None
-    if not (count_words(sentence) <= MAX_WORDS and MIN_WORDS <= count_words(question) <= MAX_WORDS):
-        return None
-    rest, grammar = sentence[assent.end() :].lstrip(MARKS), spoken.grammar(sentence)
-    stands_alone = grammar is not None and len(words_of(rest)) >= RULE_WORDS and is_sentence(rest, grammar)
-    text = _capitalised(rest) if stands_alone else f"{question} – {_capitalised(sentence)}"
-    return Statement(text, ANSWER, message, f"{question} {sentence}", confidence=0.5)
+    return Statement(
+        f"{question} – {_capitalised(sentence)}", ANSWER, message, f"{question} {sentence}", confidence=0.5
+    )
 
 
-def _agreed(said: SessionTurn, question: str, earlier: SessionTurn | None, spoken: Spoken) -> Statement | None:
+def _agreed(said: SessionTurn, question: str, earlier: SessionTurn | None, spoken: Spoken) -> list[Statement]:
     """What the agent offered to remember, named in its question or said before it, if the user's whole answer is that
-    they agree; else None."""
+    they agree."""
     if not _ASSENT.match(lowered(said.text)) or count_words(said.text) > AGREEING_WORDS:
-        return None
-    points_back, named = asks_to_remember(question)
-    if named:
-        dialogue, answer = f"{question} {said.text}", words_of(said.text)
-        if len(answer) <= PLAIN_ANSWER_WORDS and _is_plain(named, answer, spoken):
-            return read_request(named, said.number, dialogue, spoken)
-        text, cue = f"{question} – {_capitalised(said.text)}", ANSWER._replace(certainty=1.0)
-        return _without_secret(Statement(text, cue, said.number, dialogue, is_request=True), "")
-    told = split_sentences(earlier.text) if points_back and earlier else ()
-    stated = [one for one in told if count_words(one) >= MIN_WORDS and not (one.endswith("?") or spoken.is_past(one))]
-    return read_request(stated[-1], earlier.number, stated[-1], spoken, earlier.text) if stated and earlier else None
+        return []
+    points_back, text = asks_to_remember(question)
+    number, context = said.number, f"{question} {said.text}"
+    if points_back and earlier:
+        stated = [one for one in split_sentences(earlier.text) if count_words(one) >= MIN_WORDS and one[-1] != "?"]
+        text, number, context = (stated[-1] if stated else ""), earlier.number, earlier.text
+    asked = read_request(text, number, text, spoken, context)
+    return [asked] if asked else []
 
 
-def _is_plain(named: str, answer: Sequence[str], spoken: Spoken) -> bool:
-    """Whether what the agent offered to remember makes sense without its question and the answer: a sentence about
-    neither of the two, to which the answer adds no condition."""
-    grammar = spoken.grammar(named)
-    if grammar is None or grammar.has("mine ours yours", words_of(named)) or grammar.has("every denying", answer):
-        return False
-    return named.startswith("„") or is_sentence(named, grammar)
+def is_lasting_fact(text: str, grammar: Grammar, is_answer: bool = False, sets_task: bool = False) -> bool:
+    """Whether a text states something lasting: it has the form of a rule, or is long enough with enough marks.
 
-
-def is_lasting_fact(text: str, grammar: Grammar, setting: Setting) -> bool:
-    """Whether a text states something lasting: it has the form of a rule, or is long enough with enough marks."""
-    words, lower = words_of(text), lowered(text)
-    if _names_change(words, grammar):
+    `sets_task`: it is from the first message of a session, which says what is to be done.
+    """
+    words, lower, parts = words_of(text), lowered(text), clauses(text)
+    if _is_case(text, words, grammar) or prefers(words, grammar) or _is_of_change_or_name(words, grammar):
         return True
     if exclusions.STATUS.search(lower):
         return False
-    parts = clauses(text)
-    if _is_marked_change(text, words, grammar):
+    if _CONDITION.search(folded(text)) or _is_of_speaker(words_of(parts[0]), grammar):
         return True
-    if _is_of_speaker(parts[0], grammar) or _is_of_known_name(parts[0], grammar, setting.names):
-        return True
-    is_told = grammar.past.search(lowered(parts[0])) is not None and CURE.search(lower) is None
-    if not is_told and _is_rule(text, words, grammar, setting):
+    is_told = grammar.past.search(lowered(parts[0])) is not None
+    if not is_told and _is_rule(text, words, grammar):
         return True
     marks = sum(grammar.has(name, words) for name in ("always", "every", "ours", "reasons", "denying"))
-    marks += _has_name(text) + any(map(str.isdigit, text)) + bool(setting.question)
+    marks += _has_name(text) + any(map(str.isdigit, text)) + is_answer
     length = 2 * math.log2(len(words) / USUAL_WORDS)
-    score = length + min(marks + len(parts) - 1, 4) / 2 - 3 * setting.sets_task - is_told
-    return marks > 0 and score >= LEAST_SCORE
+    return marks > 0 and length + min(marks + len(parts) - 1, 4) / 2 - 3 * sets_task - is_told >= LEAST_SCORE
 
 
-def _is_marked_change(text: str, words: Sequence[str], grammar: Grammar) -> bool:
-    """Whether a sentence contrasts what holds now of something named or counted with what held before."""
-    if len(words) < RULE_WORDS or grammar.has("pointing definite", words[:1]):
-        return False
-    is_named = _has_name(text) or any(map(str.isdigit, text))
-    return is_named and _CHANGE.search(lowered(text)) is not None
+def _is_case(text: str, words: Sequence[str], grammar: Grammar) -> bool:
+    """Whether a text names a cause, or tells a problem and after it what solved it ("that fixed it" names nothing)."""
+    if grammar.has("causes", words):
+        return True
+    cured = (clause for clause in map(lowered, clauses(text)[1:]) if _CURE.search(clause))
+    return any(_CAUSE.search(lowered(text)) or not grammar.has("pointing pronouns", words_of(one)[:1]) for one in cured)
 
 
-def _is_rule(text: str, words: Sequence[str], grammar: Grammar, setting: Setting) -> bool:
+def _is_rule(text: str, words: Sequence[str], grammar: Grammar) -> bool:
     """Whether a sentence states what always is or must be, gives a date, or is about "us" and a name."""
-    is_standing = grammar.has("always", words) or STANDING.search(lowered(text)) is not None
-    if setting.sets_task and not (is_standing or grammar.has("ours", words)):
-        return False
     if len(words) < (USUAL_WORDS if grammar.has("pointing", words[:1]) else RULE_WORDS):
         return False  # the referent of a short "they always say so" is elsewhere
-    is_of_us = (_has_name(text) or words[0] in setting.names) and grammar.has("ours", words)
+    is_of_us = _has_name(text) and grammar.has("ours", words)
     lower = lowered(text)
+    is_standing = grammar.has("always", words) or STANDING.search(lower)
     return bool(is_of_us or is_standing or _RULE.search(lower) or _DATE.search(lower))
 
 
-def _is_of_speaker(clause: str, grammar: Grammar) -> bool:
-    """Whether a clause says how its speaker lives, or who or what somebody or something of theirs is.
-
-    What it says must be meant in general: "the", "this" and "here" are about the matter at hand.
-    """
-    words, lower = words_of(clause), lowered(clause)
-    if not grammar.has("mine", words[:1]) or grammar.has("yours", words) or grammar.past.search(lower):
+def _is_of_speaker(words: Sequence[str], grammar: Grammar) -> bool:
+    """Whether a clause says how its speaker lives or what they like, in general: "the", "this" and "here" are about the
+    matter at hand."""
+    verb = next((at for at, word in enumerate(words[1:3], 1) if grammar.has("states likes", [word])), None)
+    if verb is None or not grammar.has("mine", words[:1]) or words[verb] in _BEING:
         return False
-    if grammar.has("determiners", words[:1]):  # "my dentist is Dr Bell"
-        named = _OWN_NAME_GERMAN if grammar is grammar_of("de") else _OWN_NAME
-        return named.match(clause) is not None or _is_condition(words)
-    verb = next((at for at, word in enumerate(words[:3]) if grammar.has("states likes", [word])), None)
-    if verb is None or not all(grammar.has("verbs denying always every", [word]) for word in words[1:verb]):
-        return False
-    said = words[verb + 1 :]
-    if words[verb] in _BEING:
-        is_general = bool(said) and not grammar.has("pointing definite", said)
-        is_lasting = is_general and words[verb] in _LASTING and not grammar.has("prepositions", said[:1])
-        return is_lasting or _is_condition(said) or _GERMAN_TRADE.search(clause) is not None
-    if not said or grammar.has("pointing definite", said):
-        return False
-    if grammar.has("likes", words[verb : verb + 1]):
-        return len(said) <= MAX_LIKED_WORDS and not grammar.has("interrogatives pronouns", said)
-    return said[0] in _PLACING and (grammar is grammar_of("de") or _has_name(clause))
-
-
-def _is_condition(words: Sequence[str]) -> bool:
-    return any(_CONDITION.match(folded(word)) for word in words)
-
-
-def _is_of_known_name(clause: str, grammar: Grammar, names: Collection[str]) -> bool:
-    """Whether a clause says what a known name is: "Jonas is coeliac"."""
-    words = words_of(clause)
-    is_so = any(" ".join(words[:at]) in names and _COPULAS.issuperset(words[at : at + 1]) for at in (1, 2, 3))
-    return is_so and _is_condition(words) and not grammar.past.search(lowered(clause))
+    is_plain = verb == 1 or grammar.has("denying always every", words[1:2])
+    return is_plain and not grammar.has("yours pointing definite interrogatives", words[verb + 1 :])
 
 
 def _has_name(text: str) -> bool:
     return _NAME_WITHIN.search(text) is not None
 
 
-def _names_change(words: Sequence[str], grammar: Grammar) -> bool:
-    """Whether a sentence states a preference, a cause, a change of ours or of a name's, or what a name does."""
-    is_of_name = words[0] not in grammar.common and grammar.has("changes", words[1:3])
-    is_change = is_of_name or (grammar.has("changes", words) and grammar.has("ours", words))
-    return grammar.has("causes", words) or is_change or prefers(words, grammar) or _is_named(words, grammar)
+def _is_of_change_or_name(words: Sequence[str], grammar: Grammar) -> bool:
+    """Whether a sentence states a change of ours or of a name's, or what a name does to something."""
+    if grammar.has("changes", words) and grammar.has("ours", words):
+        return True
+    if words[0] in grammar.common or len(words) < MIN_WORDS:
+        return False
+    is_verb = words[1] not in grammar.common and grammar.third.search(words[1]) is not None
+    return grammar.has("changes", words[1:3]) or (is_verb and grammar.has("determiners", words[2:3]))
 
 
 def prefers(words: Sequence[str], grammar: Grammar) -> bool:
@@ -484,27 +332,19 @@ def prefers(words: Sequence[str], grammar: Grammar) -> bool:
     return bool(wishes) and (is_own or grammar.third.search(wishes[0]) is not None)
 
 
-def _is_named(words: Sequence[str], grammar: Grammar) -> bool:
-    """Whether a sentence begins with a name, a third-person verb and an object."""
-    if len(words) < 4 or words[0] in grammar.common or words[1] in grammar.openers | _COPULAS:
-        return False
-    is_thing = words[2] in grammar.classes["determiners"] or words[2][0].isdigit()
-    return is_thing and grammar.third.search(words[1]) is not None
-
-
 def cue_of(text: str, grammar: Grammar) -> Cue:
     """The cue of a text, which decides its kind and category."""
-    words = words_of(text)
+    words, lower = words_of(text), lowered(text)
     for cue, holds in (
-        (CAUSE, grammar.has("causes", words) or is_case(text, grammar)),
+        (CAUSE, _is_case(text, words, grammar)),
         (CHANGE, grammar.has("changes", words)),
         (OTHERS_PREFERENCE, grammar.has("wishes", words[:3]) and words[0] not in grammar.common),
         (PREFERENCE, grammar.has("wishes", words[:3])),
         (PREFERENCE, grammar.has("mine", words[:1]) and grammar.has("likes", words[:3])),
         (PROFILE, grammar.has("mine", words[:1]) and not grammar.has("ours", words)),
-        (RULE, grammar.has("always every duty", words) or _RULE.search(lowered(text)) is not None),
-        (CAUSE, CURE.search(lowered(text)) is not None),
-        (CHANGE, _DATE.search(lowered(text)) is not None),
+        (RULE, grammar.has("always every duty", words) or _RULE.search(lower) is not None),
+        (CAUSE, _CURE.search(lower) is not None),
+        (CHANGE, _DATE.search(lower) is not None),
         (PROFILE, grammar.has("mine", words)),
     ):
         if holds:
@@ -513,60 +353,5 @@ def cue_of(text: str, grammar: Grammar) -> Cue:
 
 
 def _capitalised(text: str) -> str:
-    text = text.strip()
+    text = text.strip(MARKS)
     return text[:1].upper() + text[1:]
-
-
-# --- corrections -----------------------------------------------------------------------------------------------------
-
-
-def _correction(old: Statement, taken_at: int | None, review: SessionReview, spoken: Spoken) -> Statement | None:
-    """The correction of a statement that was retracted, or whose next message has a denial ("no, …", "actually …").
-
-    That is a sentence with most of its words and something new, or with another date or number for it; else None.
-    """
-    own, denial = telling_words(old.text), _DENIAL if taken_at is None else RETRACTION
-    first = old.message if taken_at is None else max(old.message, taken_at - 1)
-    for said in review.messages_after(first)[: 1 if taken_at is None else CORRECTING_MESSAGES]:
-        if is_off_the_record(ends(said.text)):
-            continue
-        sentences = list(split_sentences(said.text))
-        taken = next((at for at, one in enumerate(sentences) if denial.search(lowered(one))), len(sentences))
-        for sentence in sentences[taken : taken + CORRECTION_SENTENCES]:
-            *_, end = (0, *(one.end() for one in denial.finditer(lowered(sentence))))
-            text = _renumbered(old.text, sentence) or _revalued(old.text, sentence[end:])
-            text = text or _said_anew(sentence[end:].lstrip(MARKS), own, spoken)
-            if text:
-                return old._replace(text=_capitalised(text), message=said.number, sentence=sentence)
-    return None
-
-
-def _said_anew(sentence: str, own: set[str], spoken: Spoken) -> str:
-    """The clause of a sentence whose words are mostly these and partly new; "" for none."""
-    grammar = spoken.grammar(sentence)
-    text = lasting_part(sentence, grammar) if grammar else ""
-    for clause in clauses(text):
-        words = telling_words(clause)
-        if count_words(clause) >= MIN_WORDS and words - own and 2 * len(words & own) >= len(words):
-            return clause.rstrip(MARKS)
-    return ""
-
-
-def _revalued(text: str, sentence: str) -> str:
-    """A text with its date or number replaced by what a sentence gives for the same thing ("it's 21 June"), or ""."""
-    old = _VALUE.findall(text)
-    for clause in () if sentence.endswith("?") else clauses(sentence):
-        said = _VALUE.findall(clause)
-        is_other = len(said) == len(old) == 1 and said != old
-        if is_other and telling_words(_VALUE.sub("", clause)) <= telling_words(text):
-            return _VALUE.sub(str(said[0]), text)
-    return ""
-
-
-def _renumbered(text: str, sentence: str) -> str:
-    """A text with its number replaced by the one a sentence gives for the same word ("no, it's port 5434"), or ""."""
-    said = _NUMBERED.findall(sentence)
-    old = [one for one in _NUMBERED.finditer(text) if len(said) == 1 and one[1].lower() == said[0][0].lower()]
-    if len(old) != 1 or old[0][2] == said[0][1] or sentence.endswith("?") or count_words(sentence) > MAX_RENUMBERING:
-        return ""
-    return f"{text[: old[0].start(2)]}{said[0][1]}{text[old[0].end(2) :]}"
