@@ -251,10 +251,8 @@ def find_items(
             lambda view, _: (newest_facts(view, (), NEWEST_FACTS), _spelled(view), Names(view).full_names), ()
         )
         with closing(writer) if (writer := configured_writer(config, environ)) else nullcontext():
-            judge = _Judge(
-                Comparer([*map(known_statement, facts), *proposed], builtin()), names, full_names, config, asked.since,
-                writer,
-            )  # fmt: skip
+            comparer = Comparer([*map(known_statement, facts), *proposed], builtin())
+            judge = _Judge(comparer, names, full_names, config, asked.since, writer, report)
             for session in sessions:
                 done = marks.sessions.get(session.path, 0)
                 found = judge.of_session(session, done, _fact_scope(session, transcripts, config, environ))
@@ -267,8 +265,6 @@ def find_items(
             for log in logs:
                 report.items += judge.of_log(log, met)
                 marks.logs[log.path] = log.digest
-            report.problems += judge.problems
-            report.passed_over = judge.passed_over
             report.problems += [
                 f"{item.source} asks to remember what looks like a secret: it was not kept"
                 for item in report.items
@@ -345,12 +341,10 @@ class _Judge:
 
     def __init__(
         self, comparer: Comparer, names: Mapping[str, str], full_names: Mapping[str, str], config: Config,
-        since: date | None, writer: ModelWriter | None,
+        since: date | None, writer: ModelWriter | None, report: CaptureReport,
     ) -> None:  # fmt: skip
         self._comparer, self._names, self._full_names = comparer, names, full_names
-        self._since, self._writer = since, writer
-        self.problems: list[str] = []
-        self.passed_over: list[PassedOver] = []
+        self._since, self._writer, self._report = since, writer, report
         self._weights, self._languages = PRESETS[config.capture_preset], config.capture_languages
 
     def of_session(self, session: CapturedSession, done: int, scope: str) -> list[CaptureItem]:
@@ -368,7 +362,7 @@ class _Judge:
                 before = [vector for said, vector in vectors if said.number < at][-10:]
                 found.append(self._judge(statement, Place(source, scope, days[at], session.id, str(at)), before))
             elif at not in private and count_words(statement.sentence) >= MIN_WORDS:
-                self.passed_over.append(PassedOver(source, statement.sentence, statement.why))
+                self._report.passed_over.append(PassedOver(source, statement.sentence, statement.why))
         return found
 
     def _statements(self, said: Sequence[SessionTurn], done: int) -> list[Statement]:
@@ -379,7 +373,7 @@ class _Judge:
         try:
             by_model = model_statements(self._writer.ask, said, done)
         except RemoteError as error:
-            self.problems.append(f"{error}: cues alone were used")
+            self._report.problems.append(f"{error}: cues alone were used")
             return found
         review = SessionReview(said)
         taken = {one for one in by_model if review.is_taken_back(one.sentence, one.message, is_request=False)}
@@ -455,7 +449,7 @@ class _Judge:
             answer = model_decision(self._writer.ask, statement, known, self._comparer.telling)
         except RemoteError as error:
             why = f"{error}: what is new was decided by rules alone"
-            self.problems += [why] if why not in self.problems else []
+            self._report.problems += [why] if why not in self._report.problems else []
             return compared
         if answer is None or (answer[0] == SKIP and statement.is_request):
             return compared

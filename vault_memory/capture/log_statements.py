@@ -7,7 +7,6 @@ capitalises every noun.
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from vault_memory.capture import exclusions
 from vault_memory.capture.clauses import clauses, lasting_part
 from vault_memory.capture.own_words import split_sentences
 from vault_memory.capture.remember_requests import find_request, is_off_the_record
@@ -48,7 +47,7 @@ def find_log_statements(
     for sentence in () if is_off_the_record(line) else split_sentences(line):
         if pronoun := _PRONOUN.match(sentence):
             grammar = spoken.grammar(before)
-            first = _subject(before, grammar, known) if grammar else ""
+            first = _subject(before, grammar) if grammar else ""
             named = {*names_within(before), *filter(None, [first])} if pronoun["one"] else set[str]()
             if len(named) == 1:
                 sentence = f"{named.pop()}{sentence[pronoun.end() :]}"
@@ -58,7 +57,7 @@ def find_log_statements(
             if statement := read_request(text, number, sentence, spoken):
                 yield statement
         elif grammar and not _PRONOUN.match(sentence):
-            subject = _subject(sentence, grammar, known)
+            subject = _subject(sentence, grammar)
             if _lasts(sentence, subject, grammar):
                 cue = cue_of(sentence, grammar)
                 cue = FACT if cue is PROFILE else cue
@@ -66,23 +65,20 @@ def find_log_statements(
                 yield Statement(sentence, cue, number, sentence, subject=about, is_of_name=subject != "")
 
 
-def _subject(sentence: str, grammar: Grammar, known: Collection[str]) -> str:
+def _subject(sentence: str, grammar: Grammar) -> str:
     """The name that a sentence of a log begins with, if a verb follows it; "" for none."""
     found = _SUBJECT.match(sentence)
     if not found or words_of(found["name"])[0] in grammar.common:
         return ""
     verb = lowered(found["verb"])
-    is_verb = grammar.has("verbs duty always every wishes changes", [verb]) or (
-        verb not in grammar.common and (grammar.third.search(verb) or grammar.past.match(verb))
-    )
-    is_done = grammar.past.fullmatch(lowered(found["name"])) is not None and found["name"] not in known
-    return found["name"] if is_verb and not is_done else ""
+    is_verb = grammar.third.search(verb) or grammar.past.match(verb) or grammar.has("verbs duty changes", [verb])
+    return found["name"] if is_verb else ""
 
 
 def _lasts(sentence: str, subject: str, grammar: Grammar) -> bool:
     """Whether a sentence of a log states an agreement, a change, or something that generally holds of a name."""
     lower, words = lowered(sentence), words_of(clauses(sentence)[0])
-    if lasting_part(sentence, grammar)[0] != sentence.strip() or exclusions.STATUS.search(lower):
+    if lasting_part(sentence, grammar)[0] != sentence.strip():
         return False
     if _AGREED.match(lower):
         return True

@@ -54,19 +54,14 @@ class RequestWords(NamedTuple):
 WORDS = {
     "en": RequestWords(
         keep=r"""
-            remember|memori[sz]e|retain|bear in mind|keep in mind|hang on to|hold on ?to|
+            remember|memori[sz]e|retain|bear in mind|keep in mind|
             (?:make|take|keep|leave|a) (?:a )?(?:mental )?(?:note|record)(?! (?:on|in|under|next to) )|
-            note(?=:| (?:this|that|it|down|to self|for))|(?:please|just|also) note|n\.?b\.?(?=:)|remind yourself|
-            (?:jot|write|note|put|get|mark) (?:(?:this|that|it|these) )?down|make it a (?:rule|habit)|one to keep|
-            (?:keep track|take note|store|log|record|save) (?:of )?the fact|it'?s (?:written|noted) down|
-            don'?t lose (?:this|it)|don'?t make me (?:say|tell|repeat)|
-            (?:save|store|log|record|file|memo)(?= (?:this|that|it|somewhere)\b)
-            (?! \w+ (?:in|to|into|under|on) (?!your|memory))|
-            (?:stick|keep|hold|put|get|tuck|file|store|save|take|mark|pin) (?:this|that|it)(?: one)?\b
-            (?=[^,;.!?:]{0,40}:(?!\S))|next time(?! (?:i|we|he|she|they|it|round)\b)|
+            note(?=:| (?:this|that|it|down|to self|for))|(?:please|just|also) note|n\.?b\.?(?=:)|
+            (?:jot|write|note|put|get|mark) (?:(?:this|that|it|these) )?down|
+            (?:save|store|log|record|file|memo)(?= (?:this|that|it|somewhere)\b)(?! \w+ (?:in|to|into|under|
+            on) (?!your|memory))|next time(?! (?:i|we|he|she|they|it|round)\b)|
             (?:new|standing|house|ground|general) (?:rule|order|policy)(?=:)|
-            ^(?:new|standing|house|ground|general) (?:rule|order|policy)(?=,)|worth (?:remembering|noting|knowing)|
-            (?:good|useful) to know|so (?:that )?you(?:'ll)? (?:know|don'?t (?:have to )?ask)|you should know""",
+            so (?:that )?you(?:'ll)? (?:know|don'?t (?:have to )?ask)|you should know""",
         kept=r"""
             remember\w*|memori[sz]\w*|(?:keep|bear) in mind|(?:make|take) a note|note(?=:)|
             (?!put (?:this|that|it) (?:in|into|on) (?!(?:\w+ ){0,2}(?:records?|logs?|files?|vault|profile|writing|
@@ -94,11 +89,10 @@ WORDS = {
     ),
     "de": RequestWords(
         keep=r"""
-            merk(?:e|en|t)?(?='s|[ :,])|notier(?:e|en)?|behalt(?:e|en)?|halte?(?= (?:\w+ )?fest)|trage?(?= dir)|
-            mache? dir (?:'?ne|eine) notiz|vermerke?(?= (?:dir|dass|das|bitte))|vermerke(?= ?:)|präge? dir|
-            hinterlege?(?= dir)|
-            damit du(?: es| bescheid|'s)? weißt|schreib(?:e|en)?(?= (?:dir|das|es) auf| dir)|
-            speicher(?:e|n)?(?= (?:dir|das))|denk(?:e|en)? (?:\w+ )?dara?n|(?:neue|feste) regel(?=:)|gut zu wissen""",
+            merk(?:e|en|t)?(?='s|[ :,])|notier(?:e|en)?|behalt(?:e|en)?|halte?(?= (?:\w+ )?fest)|
+            mache? dir (?:'?ne|eine) notiz|präge? dir|damit du(?: es| bescheid|'s)? weißt|
+            schreib(?:e|en)?(?= (?:dir|das|es) auf| dir)|speicher(?:e|n)?(?= (?:dir|das))|
+            denk(?:e|en)? (?:\w+ )?dara?n""",
         kept=r"""
             merk(?:e|en|t|st)?|notier\w*|aufschreib\w*|(?:dir|dass du|das) (?:\w+ )?(?:speicher|behalt|behält)\w*|
             in(?:s| dein\w*) gedächtnis|schreib(?:e|en)?(?= \w+)|speicher(?:e|n)?(?= \w+)""",
@@ -114,10 +108,9 @@ WORDS = {
     ),
     "fr": RequestWords(
         keep=r"""
-            reten(?:ir|ez)|retiens|inscris|pour que tu saches|la prochaine fois(?! (?:je|on|nous|il|elle)\b)|
-            (?:souviens|rappelle)-toi|souvenez-vous|mémorise[zr]?|prends note|pour mémoire|à (?:retenir|noter)|
-            not(?:e|ez|er)(?:-le)?(?= (?:que|qu'|pour|bien|ça|dans)| ?:)|enregistre[zr]?(?= (?:que|ça))|
-            sache[zs]?(?= que)|nouvelle règle(?= ?:)""",
+            reten(?:ir|ez)|retiens|pour que tu saches|(?:souviens|rappelle)-toi|souvenez-vous|mémorise[zr]?|
+            prends note|à (?:retenir|noter)|not(?:e|ez|er)(?:-le)?(?= (?:que|qu'|pour|bien|ça|dans)| ?:)|
+            enregistre[zr]?(?= (?:que|ça))""",
         kept=r"reten(?:ir|ez|u)|retien\w+|not(?:e[rz]?|es|é)|mémoris\w+|enregistr\w+|souvien\w+",
         forget="oubli",
         no="ne |n'|pas|jamais|non",
@@ -132,9 +125,8 @@ WORDS = {
     "es": RequestWords(
         keep=r"""
             recu[eé]rda(?:lo|te)?|acuérdate|(?:ap[uú]nta|an[oó]ta)(?:te)?(?:lo)?|memoriza|toma nota|
-            ten(?:lo)? (?:en cuenta|presente)|para que (?:lo )?sepas|qu[eé]date con|gr[aá]ba(?:te|lo)|
-            deja (?:anotado|apuntado|constancia)|la próxima vez(?! (?:yo|voy|vamos)\b)|
-            guarda(?:lo)?(?= (?:esto|eso|que))|que conste|nueva (?:regla|norma)(?=:)""",
+            ten(?:lo)? (?:en cuenta|presente)|para que (?:lo )?sepas|deja (?:anotado|apuntado|constancia)|
+            guarda(?:lo)?(?= (?:esto|eso|que))""",
         kept=r"""
             recuerd[ae]s?|acuerdes?|memorices?|guardes?|anotes?|apuntes?|registr?es?|tomes? nota|tengas? en cuenta""",
         forget="olvid",
@@ -149,9 +141,8 @@ WORDS = {
     "pt": RequestWords(
         keep=r"""
             lembr[ae](?:-te|-se)?|anot[ae]|memoriz[ae]|registr?[ae](?= (?:isso|que|aí))|
-            guard[ae](?= (?:isso|isto|que|bem|essa))|pra (?:você|vc) saber|da próxima vez(?! (?:eu|a gente|nós)\b)|
-            deix[ae] (?:registrado|anotado)|fi(?:ca|que) sabendo|(?:grav|salv)[ae](?= (?:isso|que|aí))|tom[ae] nota|
-            te(?:nha|m|ns) em (?:mente|conta)|nova regra(?=:)""",
+            guard[ae](?= (?:isso|isto|que|bem|essa))|pra (?:você|vc) saber|deix[ae] (?:registrado|anotado)|
+            tom[ae] nota|te(?:nha|m|ns) em (?:mente|conta)""",
         kept=r"""
             lembr(?:es?|a|ar)|guard(?:a|ar) (?:isso|isto|que)|guardes?|anot(?:a|ar|es?)|grav(?:es?|a|ar)|tom[ae] nota|
             tenhas? em conta""",
