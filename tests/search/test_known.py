@@ -10,6 +10,7 @@ import pytest
 from sample import Said, call
 from vaults import fill, memory
 
+from vault_memory.config import Config
 from vault_memory.markdown.note import ASIDE
 from vault_memory.memory import Memory
 from vault_memory.search import relevance_gate
@@ -117,7 +118,9 @@ def test_a_word_that_no_note_has_nor_anything_like_it_is_named_first(root: Path)
 
 def test_what_is_asked_of_a_name_is_measured_without_the_name(indexed_sample: Path) -> None:
     questions = ("Does Moss play chess?", "Is Peter married?", "What does Peter prefer?", "Where does Elin live?")
-    known = [not answer.missing for answer in map(Memory(indexed_sample).recall, questions)]
+    known = [
+        not answer.missing for answer in map(Memory(Config(vault=indexed_sample, journal=False)).recall, questions)
+    ]
     assert known == [False, False, True, True]
 
 
@@ -187,7 +190,7 @@ def test_indexing_finds_the_bounds_and_again_when_the_notes_have_grown(
 
 
 def test_few_of_the_everyday_prompts_are_taken_for_questions_about_the_sample(indexed_sample: Path) -> None:
-    answers = _unasked(Memory(indexed_sample), *PROMPTS["en"])
+    answers = _unasked(Memory(Config(vault=indexed_sample, journal=False)), *PROMPTS["en"])
     assert sum(answer.is_relevant for answer in answers) <= len(PROMPTS["en"]) // 5
 
 
