@@ -1,9 +1,7 @@
 """Splits a sentence into clauses and drops from both ends what is no statement: orders, questions, suppositions, jokes
 and matters of the day. Pure.
 
-An order is recognised by what it lacks, a subject and a verb after its first word, so no list of verbs is needed. Of
-114 messages typed to agents at work, hardly one of them worth keeping, a subset of these rules let 28 sentences pass as
-statements; all of them let 13 pass.
+An order is recognised by what it lacks, a subject and a verb after its first word, so no list of verbs is needed.
 """
 
 import re

@@ -77,10 +77,11 @@ _RULE = pattern_of(r"""
 _BEING = frozenset(("am", "bin", "suis", "soy", "sou"))
 """Forms of "I am", which mostly say how somebody is today."""
 _CONDITION = re.compile(
-    r"\b(?:\w*in?toleran|allerg|alerg|\w*vegetari|vegan|c(?:o?e|œ)lia[ck]|zoliak|diabet|asthma|asmat|schwanger|pregnan|"
+    r"\b(?:\w*in?toleran|al{1,2}ergi[cqs]|\w*vegetari|vegan|c(?:o?e|œ)lia[ck]|zoliak|diabet|asthma|asmat|schwanger|pregnan|"
     r"embaraz)"
 )
-"""Beginnings of words, without accents, for how somebody lives with food or illness, in five languages."""
+"""Beginnings of words, without accents, for how somebody lives with food or illness, in five languages. Adjectives,
+since a noun ("the allergy") mostly takes up what was said before."""
 _CAUSE = pattern_of(r"""
     \b(?:(?:came|comes|stems?|stemmed) from|caused by|(?:is|was|were|are) (?:because of|due to)|
     (?:kam|kamen|kommt) vom?|(?:lag|liegt) (?:\w+ )?(?:an|am|daran)|(?:ven|provien|proven)(?:ait|t) d|
