@@ -198,3 +198,14 @@ def test_a_line_of_nothing_but_a_link_comes_behind_what_tells_of_the_time(tmp_pa
     }
     results = memory(fill(tmp_path / "v", notes)).recall("What happened in 2024?", k=6).results
     assert not [result.content for result in results if "Source" in result.content]
+
+
+def test_lines_that_name_the_month_are_found_wherever_they_stand(tmp_path: Path) -> None:
+    notes = {
+        "memory/2026-11-17.md": "## Retain\n- W @Train: Leaves on 29 December at 7:40.\n",
+        "Projects/Kestrel.md": "# Kestrel\n\n- [ ] Rotate the key before 15 December\n",
+        "memory/2024-12-02.md": "In December everything is closed.\n",
+    }
+    mine = memory(fill(tmp_path / "vault", notes))
+    found = mine.recall("what is planned for December?", now="2026-11-23").results
+    assert [one.path for one in found] == ["memory/2026-11-17.md", "Projects/Kestrel.md"]

@@ -185,3 +185,18 @@ def test_the_one_exact_hit_is_never_buried(tmp_path: Path) -> None:
     answer = ask(of, "sextant of the boat")
     assert answer.results[0].content.endswith("The sextant is broken.")
     assert answer.results[0].tier == "peripheral"
+
+
+def test_habits_that_share_a_common_word_do_not_outweigh_the_rare_one(tmp_path: Path) -> None:
+    habits = (
+        "Ran {} km, easy pace.", "Standup ran {} minutes too long.", "Watered the plants; the ficus loses leaves.",
+        "Cooked lentils.", "CI was red all morning.", "Read {} pages.", "Slept badly.", "Bread in the oven at 230 °C.",
+    )  # fmt: skip
+    days = {
+        f"memory/2025-11-{day:02}.md": "".join(f"- {habits[(day + 1) * k % 8].format(day)}\n" for k in (1, 3, 5))
+        for day in range(1, 29)
+    }
+    backups = "Restic to a box every night; 7 daily, 4 weekly are kept."
+    server = f"# Home server\n\nAn old PC, Debian.\n\n## Backups\n\n{backups}\n\n## Services\n\n- Jellyfin\n"
+    mine = memory(fill(tmp_path / "vault", {**days, "Home server.md": server}))
+    assert mine.recall("when does restic run?").results[0].path == "Home server.md"

@@ -45,6 +45,10 @@ FEEDBACK_SHARE, FEEDBACK_SPREAD = 1.5, 5
 """The total weight of the learnt terms per term of the question, so that a one-word question is not outvoted; terms in
 more than 1/FEEDBACK_SPREAD of the notes, or in only one note, are not learnt."""
 
+FEEDBACK_COVERAGE = 0.7
+"""Only passages with this share of the best coverage teach anything. For questions made of a rare and a common word of
+a vault, the mean reciprocal rank rises from .75 to .84, .81 to .88, .88 to .89 and .73 to .79 on four vaults."""
+
 NOTE_MEANING = 0.5
 """Weight of a note's cosine, relative to its lexical score, when the best notes are chosen."""
 
@@ -171,6 +175,9 @@ class Scorer:
                 for p in self._passages
             }  # fmt: skip
             best = nsmallest(FEEDBACK_PASSAGES, self._ids, key=lambda i: -first[i])
+            # Of many lines that share one common word with the question ("Ran 6 km") there is nothing to learn.
+            enough = FEEDBACK_COVERAGE * max(self._coverage.values(), default=0.0)
+            best = [i for i in best if self._coverage.get(i, 0.0) >= enough] or best
             vectors = [v for v in finder.search.vectors(space, best) if any(v)]
             middle = mean_direction(vectors) if vectors else found.vector
             cosine = finder.search.cosines(space, found.passages, mean_direction([found.vector, middle]))

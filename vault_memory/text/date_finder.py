@@ -22,7 +22,6 @@ from vault_memory.text.calendar_days import (
 from vault_memory.text.daily_notes import ordinal
 from vault_memory.text.date_grammar import (
     NAMES,
-    VERBS,
     CalendarPart,
     DateExpression,
     Tokens,
@@ -166,14 +165,14 @@ def ambiguous(question: str) -> tuple[str, list[date]] | None:
 
 
 def spelled(span: Span) -> tuple[list[str], list[str]]:
-    """How notes spell a day, a month or a year; the second list has the ambiguous forms: no year, or just a number."""
+    """How notes spell a day, a month or a year; the second list has the ambiguous forms: just a number."""
     (year, month, day), name = span.start.timetuple()[:3], MONTH_NAMES[span.start.month - 1].lower()
     if span.start == span.end:
         pairs = [(n, m) for n in (str(day), f"{day}{ordinal(day)}") for m in (name, name[:3])]
         names = [f"{n} {m}" for n, m in pairs] + [f"{m} {n}" for n, m in pairs]
         return [*names, span.start.isoformat(), f"{day:02}.{month:02}.{year:04}", f"{day}.{month}.{year:04}"], []
     if span == unit_of(span.start, "month"):
-        return [f"{name} {year}", f"{name[:3]} {year}"], [name] if name not in VERBS else []
+        return [f"{name} {year}", f"{name[:3]} {year}", *([name] if name != "may" else [])], []
     return [], [str(year)] if span == unit_of(span.start, "year") else []
 
 
