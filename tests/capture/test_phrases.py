@@ -150,6 +150,18 @@ Why did you remember that the door is open?
 if you remember, we said 40 cm
 Let's pretend: remember that I am the king of Spain
 translate: remember that the door is always open
+The wizard must remember the printer that was chosen last.
+It calls ftruncate on a file that eight workers have mapped.
+Each order has a record that links it to the customer.
+Save this response in the fixtures under tests/data.
+Write it down in the CSV that finance imports.
+Our parser shouldn't forget trailing commas in arrays.
+Let the user save that layout as a preset.
+Log that variable before the loop starts.
+Speichere das Ergebnis in der Datei out.json bitte
+Le formulaire doit retenir la dernière saisie
+Guarda esto en un archivo temporal
+It should remember that the dialog was closed.
 First go through the release notes in your head and list the breaking changes that could apply to us
 I'm going to paste in notes from a series of user interviews with nurses
 ok, and log it in a way that I can grep
@@ -246,6 +258,15 @@ def _found(text: str) -> list[Statement]:
 @pytest.mark.parametrize("text", _phrases(REQUESTS))
 def test_it_is_asked_to_remember(text: str) -> None:
     assert any(one.is_request for one in _found(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Retain the last three backups.", "Don't forget the semicolon in the last line.",
+     "We should make a note of failed jobs in the audit table."],
+)  # fmt: skip
+def test_what_may_be_a_task_is_proposed(text: str) -> None:
+    assert [one.is_request for one in _found(text)] == [False]
 
 
 @pytest.mark.parametrize("text", _phrases(STATEMENTS))

@@ -32,8 +32,6 @@ STANDING = pattern_of(r"""
     em diante)|no futuro)(?!\w)
 """)
 """Makes a rule even of an order ("from now on use tabs")."""
-VERB_WORDS = 6
-"""How many words at the beginning of a clause are searched for its verb."""
 LINKS = frozenset(
     ("and", "then", "just", "so", "also", "donc", "alors", "así", "então", "und", "dann", "sondern", "et", "puis", "y",
      "luego", "e", "depois")
@@ -103,13 +101,7 @@ def _is_order(words: Sequence[str], grammar: Grammar, is_start: bool) -> bool:
         return True
     if not is_start or len(words) <= MIN_WORDS:
         return False
-    return not (_has_verb(words, grammar) or grammar.has("always every denying", words))
-
-
-def _has_verb(words: Sequence[str], grammar: Grammar) -> bool:
-    """Whether a clause may have a finite verb, judging by closed word classes and endings."""
-    is_of_name = any(grammar.third.search(word) or grammar.past.fullmatch(word) for word in words[1:3])
-    return is_of_name or grammar.has("verbs duty changes wishes", words[:VERB_WORDS])
+    return not (grammar.has_verb(words) or grammar.has("always every denying", words))
 
 
 def is_question(sentence: str, grammar: Grammar) -> bool:

@@ -52,7 +52,7 @@ def find_log_statements(
             if len(named) == 1:
                 sentence = f"{named.pop()}{sentence[pronoun.end() :]}"
         before, grammar = sentence, spoken.grammar(sentence)
-        text, _ = find_request(sentence)
+        text = find_request(sentence).text
         if text:
             if statement := read_request(text, number, sentence, spoken):
                 yield statement

@@ -11,8 +11,10 @@ from typing import NamedTuple
 from vault_memory.text.word_classes import (
     LANGUAGES,
     count_words,
+    grammar_of,
     grammars,
     joined,
+    language_of,
     lowered,
     pattern_of,
     words_of,
@@ -49,6 +51,17 @@ class RequestWords(NamedTuple):
     """Other requests not to remember: to forget something, or to tell nobody."""
     places: str = ""
     """Where, or until when, to keep something."""
+    store: str = ""
+    """Requests that programs get as well: they need a whole clause to remember, or one before them."""
+
+
+class Request(NamedTuple):
+    """A request to remember: the text to remember, or that this was said elsewhere (`points_back`)."""
+
+    text: str = ""
+    points_back: bool = False
+    is_doubtful: bool = False
+    """Whether it may be a task: what follows is no clause ("don't forget the semicolon"), or "we" are to remember."""
 
 
 WORDS = {
@@ -58,8 +71,7 @@ WORDS = {
             (?:make|take|keep|leave|a) (?:a )?(?:mental )?(?:note|record)(?! (?:on|in|under|next to) )|
             note(?=:| (?:this|that|it|down|to self|for))|(?:please|just|also) note|n\.?b\.?(?=:)|
             (?:jot|write|note|put|get|mark) (?:(?:this|that|it|these) )?down|
-            (?:save|store|log|record|file|memo)(?= (?:this|that|it|somewhere)\b)(?! \w+ (?:in|to|into|under|
-            on) (?!your|memory))|next time(?! (?:i|we|he|she|they|it|round)\b)|
+            next time(?! (?:i|we|he|she|they|it|round)\b)|
             (?:new|standing|house|ground|general) (?:rule|order|policy)(?=:)|
             so (?:that )?you(?:'ll)? (?:know|don'?t (?:have to )?ask)|you should know""",
         kept=r"""
@@ -86,12 +98,15 @@ WORDS = {
             notebook)|(?:into|through) your (?:[^\W\d]+ )?(?:head|skull)|
             for (?:the |your |our |my )?(?:record|log|(?:future )?reference|notes|later)|
             (?:for|till|until) (?:[^\W\d]+ ){0,3}?(?:next time|future)""",
+        store=r"""
+            (?:save|store|log|record|file|memo)(?= (?:this|that|it|somewhere)\b)
+            (?! \w+ (?:in|to|into|under|on) (?!your|memory))""",
     ),
     "de": RequestWords(
         keep=r"""
             merk(?:e|en|t)?(?='s|[ :,])|notier(?:e|en)?|behalt(?:e|en)?|halte?(?= (?:\w+ )?fest)|
             mache? dir (?:'?ne|eine) notiz|präge? dir|damit du(?: es| bescheid|'s)? weißt|
-            schreib(?:e|en)?(?= (?:dir|das|es) auf| dir)|speicher(?:e|n)?(?= (?:dir|das))|
+            schreib(?:e|en)?(?= (?:dir|das|es) auf| dir)|
             denk(?:e|en)? (?:\w+ )?dara?n""",
         kept=r"""
             merk(?:e|en|t|st)?|notier\w*|aufschreib\w*|(?:dir|dass du|das) (?:\w+ )?(?:speicher|behalt|behält)\w*|
@@ -105,12 +120,12 @@ WORDS = {
         places=r"""
             (?:in|auf|im) (?:[^\W\d]+ ){0,4}?(?:gedächtnis|hinterkopf|kopf|notizen)|
             (?:für|fürs|beim) (?:[^\W\d]+ ){0,3}?(?:nächste mal|nächsten mal|später|zukunft)""",
+        store="speicher(?:e|n)?(?= (?:dir|das))",
     ),
     "fr": RequestWords(
         keep=r"""
             reten(?:ir|ez)|retiens|pour que tu saches|(?:souviens|rappelle)-toi|souvenez-vous|mémorise[zr]?|
-            prends note|à (?:retenir|noter)|not(?:e|ez|er)(?:-le)?(?= (?:que|qu'|pour|bien|ça|dans)| ?:)|
-            enregistre[zr]?(?= (?:que|ça))""",
+            prends note|à (?:retenir|noter)|not(?:e|ez|er)(?:-le)?(?= (?:que|qu'|pour|bien|ça|dans)| ?:)""",
         kept=r"reten(?:ir|ez|u)|retien\w+|not(?:e[rz]?|es|é)|mémoris\w+|enregistr\w+|souvien\w+",
         forget="oubli",
         no="ne |n'|pas|jamais|non",
@@ -121,12 +136,12 @@ WORDS = {
         places=r"""
             (?:à|dans|en) (?:[^\W\d]+ ){0,4}?(?:mémoire|tête|esprit)|
             pour (?:[^\W\d]+ ){0,3}?(?:prochaine fois|suite|plus tard)""",
+        store="enregistre[zr]?(?= (?:que|ça))",
     ),
     "es": RequestWords(
         keep=r"""
             recu[eé]rda(?:lo|te)?|acuérdate|(?:ap[uú]nta|an[oó]ta)(?:te)?(?:lo)?|memoriza|toma nota|
-            ten(?:lo)? (?:en cuenta|presente)|para que (?:lo )?sepas|deja (?:anotado|apuntado|constancia)|
-            guarda(?:lo)?(?= (?:esto|eso|que))""",
+            ten(?:lo)? (?:en cuenta|presente)|para que (?:lo )?sepas|deja (?:anotado|apuntado|constancia)""",
         kept=r"""
             recuerd[ae]s?|acuerdes?|memorices?|guardes?|anotes?|apuntes?|registr?es?|tomes? nota|tengas? en cuenta""",
         forget="olvid",
@@ -137,11 +152,11 @@ WORDS = {
         places=r"""
             en (?:[^\W\d]+ ){0,4}?(?:memoria|cabeza)|
             para (?:[^\W\d]+ ){0,3}?(?:próxima(?: vez)?|más adelante|futuro)""",
+        store="gr[aá]ba(?:te|lo)|guarda(?:lo)?(?= (?:esto|eso|que))",
     ),
     "pt": RequestWords(
         keep=r"""
-            lembr[ae](?:-te|-se)?|anot[ae]|memoriz[ae]|registr?[ae](?= (?:isso|que|aí))|
-            guard[ae](?= (?:isso|isto|que|bem|essa))|pra (?:você|vc) saber|deix[ae] (?:registrado|anotado)|
+            lembr[ae](?:-te|-se)?|anot[ae]|memoriz[ae]|pra (?:você|vc) saber|deix[ae] (?:registrado|anotado)|
             tom[ae] nota|te(?:nha|m|ns) em (?:mente|conta)""",
         kept=r"""
             lembr(?:es?|a|ar)|guard(?:a|ar) (?:isso|isto|que)|guardes?|anot(?:a|ar|es?)|grav(?:es?|a|ar)|tom[ae] nota|
@@ -155,6 +170,7 @@ WORDS = {
             (?:é|isso é|isto é) (?:privado|confidencial|segredo)""",
         places=r"""
             (?:em|na) (?:[^\W\d]+ ){0,4}?(?:memória|cabeça)|(?:para|pra|p'ra) (?:[^\W\d]+ ){0,3}?próxima(?: vez)?""",
+        store="(?:registr?|grav|salv)[ae](?= (?:isso|que|aí))|guard[ae](?= (?:isso|isto|que|bem|essa))",
     ),
     "nl": RequestWords(
         keep=r"onthou(?:d)?|noteer|goed om te weten|schrijf (?:\w+ )?op",
@@ -237,8 +253,11 @@ _NOT_FORGET = "|".join(
     for words in WORDS.values()
 )
 _FORGETTING = re.compile(rf"\b(?:{_NOT_FORGET})(?!\w)")
-_REMEMBER = re.compile(rf"(?<![\w'\"“‘`/-])(?:{_NOT_FORGET}|{_any_of('keep')}|{_any_of('places')})(?!\w)")
-"""A request to remember anywhere in a clause: the verb for it, or where or until when to keep something."""
+_REMEMBER = re.compile(
+    rf"(?<![\w'\"“‘`/-])(?:{_NOT_FORGET}|{_any_of('keep')}|(?P<store>{_any_of('store')})|"
+    rf"(?P<place>{_any_of('places')}))(?!\w)"
+)
+"""A request to remember: the verb for it, or where or until when to keep something."""
 
 
 def _refusals_in(language: str) -> re.Pattern[str]:
@@ -280,11 +299,26 @@ _PLACE = re.compile(r"(?:as|to|in|into|for|under|on|als|zu|zur|auf|dans|comme|po
 """The beginning of a phrase that says where or as what to keep something."""
 
 _YOU = frozenset(word for language in LANGUAGES.values() for word in language.yours.split())
-_TELLERS = frozenset(("i", "i'll", "i've", "he", "she", "they", "can't", "cannot", "ich", "je", "yo", "eu", "to"))
+_TELLERS = frozenset(
+    ("i", "i'll", "i've", "he", "she", "it", "il", "elle", "they", "can't", "cannot", "ich", "je", "yo", "eu", "to")
+)
 """Subjects and the like before a word for remembering that make it a report rather than a request."""
+
+_ADDRESSING = _YOU | {"please", "pls", "bitte", "favor", "stp", "svp"}
+_ASIDES = frozenset(
+    ("also", "just", "ok", "okay", "right", "so", "then", "now", "oh", "hey", "well", "better", "aussi")
+)
+"""Words that may stand between the beginning of a clause, or those that address somebody, and a request."""
+_OURS = frozenset().union(*(each.classes["ours"] for each in grammars()))
+_CLOSED = frozenset().union(*(each.common | each.classes["idle"] for each in grammars()))
+_NOUN_MARKS = frozenset().union(*(each.classes["determiners"] for each in grammars())) | {"this", "that"}
+"""Words after which a word for remembering is a noun: "a file that two services write to"."""
 
 _OBJECTS = frozenset(("that", "this", "it", "das", "es", "ça", "le", "lo", "eso", "esto", "isso", "isto"))
 """Pronouns for something said before, as the object of a word for remembering."""
+
+_THAT = frozenset(("that", "que", "qu'", "che", "att", "at", "że", "že", "что", "що", "dass", "daß"))
+"""Conjunctions, most of them pronouns as well, before what to remember."""
 
 _DENIAL = pattern_of(r"""
     \W*(?:(?!(?:yes|yeah|yep|sure|ok(?:ay)?|why|ja|gern|klar|warum|wieso|oui|pourquoi|sí|claro|sim|por|porque)\b)
@@ -317,7 +351,7 @@ TAG = re.compile(r", (?:please|ok(?:ay)?|yeah|right|ja|gell|oder|hein|d'accord|v
 
 def is_request(text: str) -> bool:
     """Whether a sentence asks to remember something."""
-    return find_request(text) != ("", False)
+    return find_request(text) != Request()
 
 
 def asks_to_remember(question: str) -> tuple[bool, str]:
@@ -345,23 +379,25 @@ def denies_request(answer: str) -> bool:
     return _DENIAL.match(without_forgetting(lowered(answer)).lstrip()) is not None
 
 
-def find_request(sentence: str) -> tuple[str, bool]:
-    """What a sentence asks to remember, and whether that is something said elsewhere; ("", False) for no request."""
+def find_request(sentence: str) -> Request:
+    """The request that a sentence makes; an empty one for none."""
     text = TAG.sub(".", sentence[:MAX_CHARS])
     lower = lowered(text)
     if find_refusals(lower):
-        return "", False
+        return Request()
     for request in islice(_REMEMBER.finditer(lower), NESTED_REQUESTS):
         clause = max(lower.rfind(mark, 0, request.start()) for mark in ",;:.–—(") + 1
         lead = words_of(lower[clause : request.start()])
         if lower.endswith("?") and _ASKING.isdisjoint(word.partition("-")[0] for word in lead[:1]):
             continue
-        if lead[-1:] == ["to"] and _ANNOUNCED.match(lower, request.end()):
+        announced = _ANNOUNCED.match(lower, request.end())
+        if announced and lead[-1:] == ["to"]:
             lead.pop()  # "one thing to keep in mind: …"
-        is_task = _NO_REQUEST.match(lower, request.end())
-        if not (is_task or len(lead) > LEAD_WORDS or _is_told(lead)):
-            return _content(text, lower, request, clause)
-    return "", False
+        is_task = _NO_REQUEST.match(lower, request.end()) or (not announced and _is_thing_to_store(lower, request))
+        if not (is_task or len(lead) > LEAD_WORDS or _is_told(lead)) and _opens_clause(lead, request, announced):
+            asked = _content(text, lower, request, clause)
+            return asked._replace(is_doubtful=asked.is_doubtful or not _OURS.isdisjoint(lead))
+    return Request()
 
 
 def find_refusals(lower: str) -> Sequence[re.Match[str]]:
@@ -376,7 +412,7 @@ def is_off_the_record(text: str) -> bool:
     return bool(find_refusals(lowered(text)))
 
 
-def _content(text: str, lower: str, request: re.Match[str], clause: int) -> tuple[str, bool]:
+def _content(text: str, lower: str, request: re.Match[str], clause: int) -> Request:
     """What to remember: what follows the request's colon, else what follows the request, else what precedes it."""
     before = text[: clause or request.start()].strip(MARKS)
     filler, announced = _FILLER.match(lower, request.end()), _ANNOUNCED.match(lower, request.end())
@@ -385,14 +421,16 @@ def _content(text: str, lower: str, request: re.Match[str], clause: int) -> tupl
         start = announced.end()  # "remember my IBAN: …" names what follows
     rest = text[start:].lstrip(MARKS)
     if announced and _REMEMBER.match(lowered(rest)):  # "note for later: remember that …"
-        rest = find_request(rest)[0] or rest
+        rest = find_request(rest).text or rest
     is_object = not _OBJECTS.isdisjoint(words_of(lower[clause : request.start()])[-1:])  # "keep that in mind for …"
     if _PLACE.match(lowered(rest)) and not announced and (is_object or count_words(before) > MIN_CONTENT_WORDS):
         rest = ""
+    is_linked = not _THAT.isdisjoint([*words_of(filler[0] if filler else ""), *words_of(rest)[:2]])
     rest = _as_main_clause(re.sub(r"[?\s]+$", ".", rest))  # "could you remember that …?" says it
     if count_words(rest) >= MIN_CONTENT_WORDS and not _is_place(lowered(rest)):
-        return rest, False
-    return (before, False) if count_words(before) > MIN_CONTENT_WORDS else ("", True)
+        is_noun = not is_linked and words_of(rest)[0] in _NOUN_MARKS and ":" not in rest and not _is_clause(rest)
+        return Request(rest, is_doubtful=is_noun and announced is None)
+    return Request(before) if count_words(before) > MIN_CONTENT_WORDS else Request(points_back=True)
 
 
 def _as_main_clause(text: str) -> str:
@@ -407,6 +445,37 @@ def _as_main_clause(text: str) -> str:
 def _is_place(lower: str) -> bool:
     """Whether a text only says where or as what to keep something."""
     return count_words(lower) <= PLACE_WORDS and _PLACE.match(lower) is not None
+
+
+def _opens_clause(lead: Sequence[str], request: re.Match[str], announced: re.Match[str] | None) -> bool:
+    """Whether a request opens its clause, as a command does, or follows words that address somebody: after a subject or
+    an article, its words are about something else ("the form should remember …", "a file that …")."""
+    to_you = max((at for at, word in enumerate(lead) if word.partition("'")[0] in _ADDRESSING), default=-1)
+    rest = [word for word in lead[to_you + 1 :] if word not in _ASIDES]
+    if request["place"]:
+        rest = rest[1:] if rest[:1] and rest[0] not in _CLOSED else rest  # "add that to your memory"
+    elif to_you < 0 and not _NOUN_MARKS.isdisjoint(rest[-1:]) and rest[-1] not in _OBJECTS - {"this", "that"}:
+        return False
+    return _CLOSED.issuperset(rest) or (announced is not None and not _is_clause(" ".join(rest)))
+
+
+def _is_thing_to_store(lower: str, request: re.Match[str]) -> bool:
+    """Whether what follows a request is the name of a thing or of a place, as in "store this value in Redis"."""
+    link = _FILLER.match(lower, request.end())
+    end = link.end() if link else request.end()
+    words, rest = words_of(lower[request.start() : end]), lower[end:]
+    if _OBJECTS.isdisjoint(words) or _is_place(rest) or count_words(rest) < MIN_CONTENT_WORDS:
+        return False
+    is_that = words[-1] in _THAT
+    if request["store"]:
+        return not (is_that and _is_clause(rest))
+    return not is_that and (_PLACE.match(rest.lstrip()) is not None or not _is_clause(rest))
+
+
+def _is_clause(text: str) -> bool:
+    """Whether a text may have a verb; in an unknown language it may."""
+    language = language_of(words_of(text), [*LANGUAGES])
+    return not language or grammar_of(language).has_verb(words_of(text))
 
 
 def _is_told(lead: Sequence[str]) -> bool:

@@ -187,14 +187,15 @@ def _of_message(said: SessionTurn, question: str, sets_task: bool, spoken: Spoke
     is_announced, context = False, f"{question} {said.text}"
     for place, line in enumerate(split_sentences(said.text)):
         sentence, is_bullet = _BULLET.sub("", line), _BULLET.match(line) is not None
-        text, points_back = find_request(sentence)
+        asked = find_request(sentence)
         statement: Statement | None = None
-        if is_announced or text:
-            statement = read_request(text or sentence, said.number, sentence, spoken, context)
+        if is_announced or asked.text:
+            statement = read_request(asked.text or sentence, said.number, sentence, spoken, context)
+            statement = statement and statement._replace(is_request=not asked.is_doubtful)
             is_announced = is_announced and is_bullet
-        elif points_back and (sentence.endswith(":") or (sentence.endswith("?") and not before)):
+        elif asked.points_back and (sentence.endswith(":") or (sentence.endswith("?") and not before)):
             is_announced = True
-        elif points_back and before:
+        elif asked.points_back and before:
             statement = read_request(before[-1], said.number, before[-1], spoken, context)
         elif exclusions.is_secret(sentence, context):
             statement = Statement(UNTOLD, NOTHING, said.number, UNTOLD, why="a secret")

@@ -264,6 +264,11 @@ class Grammar:
         """Whether any of these words is in any of these classes (names separated by spaces)."""
         return any(not self.classes[name].isdisjoint(words) for name in names.split())
 
+    def has_verb(self, words: Sequence[str]) -> bool:
+        """Whether a clause may have a finite verb, judging by closed word classes and endings."""
+        is_of_name = any(self.third.search(word) or self.past.fullmatch(word) for word in words[1:3])
+        return is_of_name or self.has("verbs duty changes wishes", words[:VERB_WORDS])
+
 
 _OPENERS = ("determiners", "pronouns", "prepositions", "always", "every", "denying", "reasons", "questions", "mine")
 _COMMON = (*_OPENERS, "verbs", "ours", "yours", "pointing", "duty", "wishes", "changes")
@@ -272,6 +277,9 @@ _CLOSED = (
     *("determiners", "pronouns", "prepositions", "verbs", "ours", "mine", "yours", "pointing", "denying", "reasons"),
     *("questions", "interrogatives", "idle"),
 )
+
+VERB_WORDS = 6
+"""How many words at the beginning of a clause are searched for its verb."""
 
 LEAST_IDLE = 2
 """Function words, interrogatives counted twice, needed to identify a question's language: "car" alone is not French."""
