@@ -30,7 +30,7 @@ from vault_memory.reflect.merge import find_edits
 from vault_memory.reflect.opinion_page import decimal
 from vault_memory.reflect.opinions import is_doubt, relation
 from vault_memory.reflect.page_drafts import PageJobs
-from vault_memory.reflect.user_feedback import REFUSAL, TICK, Answer, Feedback, read_line
+from vault_memory.reflect.user_feedback import REFUSAL, TICK, Feedback, UserAnswer, read_line
 from vault_memory.store import journal
 from vault_memory.text import tokens
 from vault_memory.write.rewrite import append_item, decode_utf8, lines_of, split_end
@@ -171,12 +171,12 @@ class ProposalAnswers:
     facts: dict[str, Fact] = field(default_factory=dict)
     """The facts that the ticked proposals rest on."""
 
-    def ticks(self) -> Iterator[Answer]:
+    def ticks(self) -> Iterator[UserAnswer]:
         """The ticks for the journal, with the facts behind them."""
         for name, change in self.ticked.items():
             fact = self.facts.get(name)
             about = f"{journal.digits(fact.key)} {text_name(change.text)}" if fact else ""
-            yield Answer("ticked", name, about=about)
+            yield UserAnswer("ticked", name, about=about)
 
 
 def read_answers(
@@ -199,7 +199,7 @@ def read_answers(
         elif one.mark == REFUSAL:
             found.settled.add(one.name)
             feedback.refused.add(one.name)
-            feedback.new.append(Answer("refused", one.name))
+            feedback.new.append(UserAnswer("refused", one.name))
         elif one.mark:
             found.unclear.append(one.mark)
     # A ticked proposal whose fact is gone is dropped: the fact may have been forgotten.

@@ -100,7 +100,7 @@ class RunPlanner:
         self.verdicts = self.jobs.changed_verdicts()
         tidied = frozenset[str]() if force else self.gone
         removed = sorted(tidied.union(self.jobs.unmade) - self.feedback.removed)
-        self.feedback.new += (user_feedback.Answer("removed", "page", path, 1.0) for path in removed)
+        self.feedback.new += (user_feedback.UserAnswer("removed", "page", path, 1.0) for path in removed)
 
     def replan(self, late: Edit) -> Edit | None:
         """Plan the edit of a page again from its current text, None if it needs none; raises like `make_edit`."""
@@ -178,7 +178,7 @@ class RunPlanner:
         removed = self.feedback.removed
         for path in sorted(removed & there):
             removed.discard(path)
-            self.feedback.new.append(user_feedback.Answer("removed", "page", path, 0.0))
+            self.feedback.new.append(user_feedback.UserAnswer("removed", "page", path, 0.0))
         self._stood = [path for path in stood if path not in removed]
         gone = frozenset(self._stood) - there
         self.gone = gone - moved

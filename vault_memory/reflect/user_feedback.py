@@ -37,7 +37,7 @@ _IN_A_BANK = re.compile(r"/((?:entities|summaries)/[^/]+\.md|(?:world|experience
 _IN_ITS_PLACE = re.compile(r"\s*[-*+] \*\*[^*]*\*\* ")
 
 
-class Answer(NamedTuple):
+class UserAnswer(NamedTuple):
     """One answer for the journal; `name` identifies a line, proposal or opinion, `about` the page or fact."""
 
     what: str
@@ -65,7 +65,7 @@ class Feedback:
     """Names of refused proposals, which are never proposed again."""
     done: set[str] = field(default_factory=set)
     """Names of ticked proposals, which are not proposed again unless they are still open on the page."""
-    new: list[Answer] = field(default_factory=list)
+    new: list[UserAnswer] = field(default_factory=list)
     odd: list[PageLine] = field(default_factory=list)
     """Lines in which the user replaced a confidence with something that is not one."""
 
@@ -130,7 +130,7 @@ def read_given_confidences(feedback: Feedback, path: str, block: Block | None, l
             elif name not in feedback.given or feedback.given[name].confidence != number:
                 # Otherwise an earlier run, which left this page alone, has already recorded it.
                 feedback.given[name] = ConfidenceByHand(number, feedback.today)
-                feedback.new.append(Answer("given", name, value=number, day=feedback.today))
+                feedback.new.append(UserAnswer("given", name, value=number, day=feedback.today))
 
 
 # --- a line of the page of proposals ---------------------------------------------------------------------------------
