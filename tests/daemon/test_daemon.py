@@ -96,6 +96,17 @@ def test_a_saved_note_is_in_the_very_next_answer(root: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a note may need some milliseconds to be told of")
+def test_a_folder_that_was_renamed_is_in_the_very_next_answer(root: Path) -> None:
+    for n in range(12):
+        put(root, f"Ideas/{n}.md", f"heron{n:03} by the weir", 0)
+    daemon = start_daemon(root).settled()
+    for old, new in (("Ideas", "Gedanken"), ("Gedanken", "Idées")):
+        (root / old).rename(root / new)
+        found = client.call(daemon.socket, "recall", {"query": "heron007", "mode": "lexical", "no_journal": True})
+        assert [result["path"] for result in found["results"]] == [f"{new}/7.md"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a note may need some milliseconds to be told of")
 def test_a_note_that_takes_a_while_to_index_is_in_the_very_next_answer(root: Path) -> None:
     """As any note does on a busy machine: its reading takes much longer than the telling of it."""
     daemon = start_daemon(root).settled()

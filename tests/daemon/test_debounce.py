@@ -12,6 +12,7 @@ from vault_memory.daemon.watch import (
     FEW_PATHS,
     LONE_SAVE_SECONDS,
     LONGEST_WAIT_SECONDS,
+    MANY_PATHS,
     Batch,
     ChangeQueue,
 )
@@ -114,9 +115,9 @@ def test_whoever_settles_has_a_few_looked_at_now() -> None:
 
 
 def test_nobody_waits_for_many_or_for_what_failed(pending: ChangeQueue, clock: Clock) -> None:
-    pending.add(f"{n}.md" for n in range(FEW_PATHS + 1))
+    pending.add(f"{n}.md" for n in range(MANY_PATHS + 1))
     pending.settle(1000.0)
-    assert pending.count == FEW_PATHS + 1
+    assert pending.count == MANY_PATHS + 1
     failed = ChangeQueue(clock)
     fail(failed, clock)
     failed.settle(1000.0)

@@ -121,6 +121,36 @@ def test_a_line_that_is_not_committed_is_later_than_the_last_commit(versioned: P
     assert "A heron nests in April." not in texts(ask(versioned, "heron"))
 
 
+@pytest.mark.parametrize(
+    ("now", "lost"),
+    [
+        ("A heron eats eels.\nA narwhal.\n", "narwhal"),  # the same paragraph
+        ("A narwhal.\n\nA heron eats eels.\n", "narwhal"),
+        ("A heron eats crabs.\n", "crabs"),
+        ("Nothing.\n", "Nothing"),
+        (None, ""),
+    ],
+)
+def test_what_git_has_not_been_given_is_not_as_old_as_the_last_commit(
+    tmp_path: Path, now: str | None, lost: str
+) -> None:
+    repository(tmp_path)
+    saved(tmp_path, "2025-10-01", NOTES | {"Birds.md": "A heron eats eels.\n"})
+    put(tmp_path, "Birds.md", now) if now else (tmp_path / "Birds.md").unlink()
+    answer = ask(tmp_path, f"eels {lost}")
+    assert "A heron eats eels." in texts(answer)
+    assert not any(lost in text for text in texts(answer) if lost)
+    assert "as-of" not in dict(answer.degraded)
+
+
+def test_as_of_today_is_now(versioned: Path) -> None:
+    put(versioned, "Birds.md", "A heron eats crabs.\n")
+    for day in (date.today(), date.today() + timedelta(3)):
+        answer = ask(versioned, "heron", day)
+        assert "A heron eats crabs." in texts(answer)
+        assert not answer.degraded and "A heron eats eels." not in texts(answer)
+
+
 def test_what_nothing_dates_is_said(tmp_path: Path) -> None:
     fill(tmp_path, NOTES | {"Birds.md": "A heron eats eels.\n"})
     answer = ask(tmp_path, "heron eels")

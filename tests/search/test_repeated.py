@@ -1,6 +1,7 @@
 """What stands in very many notes word for word tells nothing, and hides nothing."""
 
 from datetime import date, timedelta
+from pathlib import Path
 
 import pytest
 from vaults import fill, memory
@@ -45,3 +46,26 @@ def test_a_daily_line_leaves_room_for_others_and_the_newest_is_found(diary: Memo
 
 def test_a_daily_line_asked_for_is_found(diary: Memory) -> None:
     assert diary.recall("tended vault", k=1, journal=False).results[0].content == FOOTER
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "stands"),
+    [
+        ("O(c=0.7)", "O(c=0.4)", date(2025, 10, 5)),
+        ("W(by=tool)", "W", date(2025, 10, 5)),
+        ("O", "O(by=web)", date(2025, 9, 1)),
+    ],
+)
+@pytest.mark.parametrize("is_crowded", [True, False])
+def test_of_facts_in_the_same_words_the_newest_trusted_one_stands(
+    tmp_path: Path, older: str, newer: str, stands: date, is_crowded: bool
+) -> None:
+    crowd = "".join(f"- W @Thing{n}: Item {n} was put on shelf {n}.\n" for n in range(9))
+    sections = ["", f"Slept badly.\n\n{crowd}"] if is_crowded else [f"Slept badly.\n\n{crowd}", ""]
+    notes = {
+        f"memory/{day}.md": f"## Retain\n{section}- {kind}: Rye bread keeps longer than wheat.\n"
+        for day, kind, section in zip(("2025-09-01", "2025-10-05"), (older, newer), sections, strict=True)
+    }
+    answer = memory(fill(tmp_path, notes)).recall("does rye bread keep?", journal=False)
+    assert [result.date for result in answer.results if "Rye" in result.content] == [stands.isoformat()]
+    assert answer.omitted["near_duplicates"] == 1

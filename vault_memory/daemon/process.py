@@ -28,7 +28,7 @@ from vault_memory.daemon.background import Background
 from vault_memory.daemon.index_worker import IndexWorker
 from vault_memory.daemon.rpc import Server
 from vault_memory.daemon.settings import LiveSettings
-from vault_memory.daemon.watch import FEW_PATHS, ChangeQueue, Trouble, Watcher
+from vault_memory.daemon.watch import MANY_PATHS, ChangeQueue, Trouble, Watcher
 from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError, VaultMemoryError
 from vault_memory.federation import Federation
 from vault_memory.indexing.held_index import HeldIndex
@@ -220,7 +220,7 @@ class Daemon:
             with self._writing:
                 self._check_running()
                 return rpc_methods.call(method, Federation(config), params, self._check_running)
-        is_hasty = params.get("patience") == 0 or self._changes.count > FEW_PATHS
+        is_hasty = params.get("patience") == 0 or self._changes.count > MANY_PATHS
         seconds = HASTY_SECONDS if is_hasty else SETTLE_SECONDS
         has_all_events = self._watcher.wait_for_events(seconds)
         # Before taking the lock: the index worker waits for its holder.
@@ -246,7 +246,7 @@ class Daemon:
         done, total = self._worker.progress
         pending = self._changes.count
         # During a burst of changes events arrive late, but then the answer is reported as not fresh anyway.
-        is_whole = self._worker.knows_everything() and (self._has_all_events or pending > FEW_PATHS)
+        is_whole = self._worker.knows_everything() and (self._has_all_events or pending > MANY_PATHS)
         failed = tuple(sorted(self._changes.failed))
         return Freshness(max(pending, total - done), unreadable=failed) if is_whole else None
 

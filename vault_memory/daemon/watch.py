@@ -52,7 +52,11 @@ BURST_SECONDS = 0.2
 LONGEST_WAIT_SECONDS = 1.0
 
 FEW_PATHS = 8
-"""More than this at once are a burst, such as a checkout or a sync, which no question waits for."""
+"""More than this at once are a burst."""
+
+MANY_PATHS = 100
+"""More than this at once, such as a checkout or a sync, no question waits for: at some 15 ms each it would take longer
+than questions wait."""
 
 warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
 """watchdog warns if a folder that was moved out of the vault comes back at once; the folder is watched all the same."""
@@ -134,7 +138,7 @@ class ChangeQueue:
             self._changed.notify_all()
 
     def settle(self, seconds: float) -> None:
-        """If only a few paths are pending, have them indexed now and wait for that, for at most `seconds`.
+        """If not too many paths are pending, have them indexed now and wait for that, for at most `seconds`.
 
         Later events, and retries of failed paths, are not waited for.
         """
@@ -143,7 +147,7 @@ class ChangeQueue:
             wanted = (self._paths.keys() | self._in_hand.keys()) - {EVERYTHING}
             self._hurrying += 1
             self._changed.notify_all()
-            while 0 < len(wanted) <= FEW_PATHS and EVERYTHING not in self._paths and not self._stopped:
+            while 0 < len(wanted) <= MANY_PATHS and EVERYTHING not in self._paths and not self._stopped:
                 left = until - self._clock()
                 if left <= 0:
                     break

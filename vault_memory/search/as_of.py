@@ -32,8 +32,8 @@ class PastVault(Vault):
         super().__init__(vault.config)
         self.day, self._present = day, present
         self._days = note_queries.note_days(present.view(ALL))
-        self._certain: dict[str, str] = {}
-        """Path → git blob hash of a text that certainly existed by then."""
+        self._certain: set[str] = set()
+        """Notes whose text, as it is read here, certainly existed by then."""
         self._texts: dict[str, bytes | None] = {}
         """Path → text then, where it differs from now; None for notes that did not exist."""
         self._lines: dict[str, set[str] | None] = {}
@@ -49,17 +49,25 @@ class PastVault(Vault):
     def _read_git(self) -> None:
         git = GitHistory(self.root, time.monotonic() + DEADLINE_SECONDS)
         own = {path: date.fromisoformat(day) if day else None for path, day in self._days.items()}
-        now, versions = git.now, git.versions(self.day, own)
+        versions = git.versions(self.day, own)
         # A path in git but not in the index was deleted since, or is no note.
-        versions = {p: v for p, v in versions.items() if p in own or (p not in now and not self.is_left_out(p))}
-        changed = {path: v.blob for path, v in versions.items() if v and v.blob != now.get(path)}
+        gone = {p for p in versions.keys() - own.keys() if not self.is_left_out(p) and not (self.root / p).exists()}
+        versions = {path: version for path, version in versions.items() if path in own or path in gone}
+        changed = {path: v.blob for path, v in versions.items() if v and not self._is_now(path, v.blob)}
         held = git.texts(changed.values())
         for path, version in versions.items():
             blob = version.blob if version else ""
             if version is None or blob in held:
                 self._texts[path] = held.get(blob)
             if version and version.is_certain and (blob in held or path not in changed):
-                self._certain[path] = blob
+                self._certain.add(path)
+
+    def _is_now(self, path: str, blob: str) -> bool:
+        """Return whether the file itself, not only the latest commit, still has a text of git's."""
+        try:
+            return is_blob(super().read(path), blob)
+        except OSError:
+            return False
 
     def _read_history(self) -> None:
         """Take the pre-images our own writers saved before their first change since, for notes unknown to git."""
@@ -84,11 +92,15 @@ class PastVault(Vault):
         return store
 
     def _has_grown(self, path: str, then: bytes) -> bool:
-        """Return whether a note has only gained lines: it need not be re-indexed, as `holds` filters its passages."""
+        """Return whether a note has only gained whole passages: it need not be re-indexed, as `holds` filters them."""
         try:
-            return set(then.splitlines()) <= set(super().read(path).splitlines())
+            now = set(super().read(path).splitlines())
         except OSError:
             return False
+        old = {line.strip() for line in decoded_lines(then)[0]} - {""}
+        passages = note_queries.note_tokens(self._present.view(ALL), path)[1]
+        lines = [{line.strip() for line in passage.splitlines()} - {""} for passage in passages]
+        return now.issuperset(then.splitlines()) and all(each <= old or not each & old for each in lines)
 
     def holds(self, path: str, text: str, is_part: bool = False) -> bool:
         """Return whether a note had these lines then or, if `is_part`, a line that contains this text."""
@@ -109,7 +121,7 @@ class PastVault(Vault):
 
     def unknown(self, found: Iterable[tuple[Candidate, NoteInfo]]) -> dict[int, str | None]:
         """Return the passages that nothing proves to have existed by then, with their notes' own days."""
-        doubtful = {passage.id: (passage, note.day) for passage, note in found if not self._is_certain(note.path)}
+        doubtful = {passage.id: (passage, note.day) for passage, note in found if note.path not in self._certain}
         seen = self._answered((i, journal.passage_key(passage.text)) for i, (passage, _) in doubtful.items())
         return {i: day for i, (_, day) in doubtful.items() if i not in seen}
 
@@ -121,16 +133,6 @@ class PastVault(Vault):
         )
         said = [f"{count} result{'s' * (count > 1)} {what}" for count, what in parts if count]
         return [("as-of", f"not known to have been written by {self.day}: {', '.join(said)}")] if said else []
-
-    def _is_certain(self, path: str) -> bool:
-        if path in self._certain and path not in self._texts:
-            try:  # uncommitted text may have been written since
-                is_same = is_blob(super().read(path), self._certain[path])
-            except OSError:
-                is_same = False
-            if not is_same:
-                del self._certain[path]
-        return path in self._certain
 
     def _answered(self, keys: Iterable[tuple[int, int]]) -> set[int]:
         """Return the passages that answered a question by then, which proves that they existed."""

@@ -9,10 +9,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import unquote
 
+from vault_memory.markdown import provenance
 from vault_memory.markdown.entities import link_name
 from vault_memory.markdown.provenance import without_citation
 from vault_memory.search.answer import Request
-from vault_memory.store.view import PAGE, Candidate, NoteInfo
+from vault_memory.store.view import FACTS, PAGE, Candidate, NoteInfo
 from vault_memory.text import terms
 from vault_memory.text.output import CONTROL
 
@@ -186,6 +187,28 @@ def with_sources(
             score = raised.pop(page.id)
             raised |= {source.id: max(score, raised[source.id]) for source in sources}
     return dict(sorted(raised.items(), key=lambda pair: -pair[1]))
+
+
+def with_newest(
+    scores: Mapping[int, float], passages: Mapping[int, Candidate], notes: Mapping[int, NoteInfo]
+) -> dict[int, float]:
+    """Return the scores with facts in the same words exchanged, so that the newest trusted one comes first.
+
+    Only the first is packed, and an older one may differ in what is no word: its confidence, its origin.
+    """
+    same: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for i in scores:
+        if passages[i].kind in FACTS:
+            same[said(without_citation(passages[i].text))].append(i)
+
+    def age(i: int) -> tuple[bool, str, str, int]:
+        note = notes[passages[i].note_id]
+        return provenance.is_trusted(passages[i].by), note.day or "", note.path, passages[i].start_line
+
+    place = {i: i for i in scores}
+    for ids in same.values():
+        place.update(zip(ids, sorted(ids, key=age, reverse=True), strict=True))
+    return {place[i]: score for i, score in scores.items()}
 
 
 def _sources(text: str, by_note: Mapping[str, Iterable[tuple[str, Candidate]]]) -> Iterable[Candidate]:

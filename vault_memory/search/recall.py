@@ -60,7 +60,8 @@ class Recall:
         started = time.perf_counter()
         with self._store.snapshot():
             day = request.filters.as_of
-            answer = self._answer_as_of(request, day) if day and not self._past else self._answer(request)
+            is_past = day and not self._past and day < date.today()
+            answer = self._answer_as_of(request, day) if day and is_past else self._answer(request)
         return answer._replace(seconds=time.perf_counter() - started)
 
     def _answer(self, request: Request) -> Answer:
@@ -168,8 +169,12 @@ class Recall:
             floor = max(UNASKED_FLOOR * max(ranking.scores.values(), default=0.0), SHOWN_FLOOR * best_shown)
         strong = {each.id: ranking.scores[each.id] for each in telling if ranking.scores[each.id] >= floor}
 
-        # A line of a page gives way to the lines it cites. On a past day, what is not known to be of it comes last.
+        # A line of a page gives way to the lines it cites, a fact to the newest in its words. On a past day, what is
+        # not known to be of it comes last.
         scores = fit_budget.with_sources(strong, ranking.passages, notes)
+        each_note = query.asks_when or query.window is not None or ranking.candidates.only_time
+        if not each_note:
+            scores = fit_budget.with_newest(scores, ranking.passages, notes)
         wanted = [ranking.passages[i] for i in scores if i not in shown]
         day_of_unknown = past.unknown((each, notes[each.note_id]) for each in wanted) if past else {}
         wanted.sort(key=lambda passage: day_of_unknown.get(passage.id, "") is None)
@@ -180,7 +185,6 @@ class Recall:
             if not provenance.is_trusted(each.by):
                 marks[each.id] = marks.get(each.id, 0) + fit_budget.ORIGIN_TOKENS
         headers = {note.id: note.header_tokens for note in notes.values()}
-        each_note = query.asks_when or query.window is not None or ranking.candidates.only_time
         packed = Packing(request, headers, marks, each_note).fill(wanted, scores)
 
         packed.omitted["near_duplicates"] += len(strong) - len(scores)

@@ -51,11 +51,6 @@ class GitHistory:
         """Newest first."""
         self._trees: dict[str, Blobs] = {}
 
-    @property
-    def now(self) -> Blobs:
-        """The notes of the latest commit."""
-        return self._blobs(self._commits[0][1]) if self._commits else {}
-
     def versions(self, day: date, days: Mapping[str, date | None]) -> dict[str, Version | None]:
         """The notes known to git, as they were at the end of a day; None for those that did not exist yet.
 
@@ -64,7 +59,7 @@ class GitHistory:
         """
         if not self._commits:
             return {}
-        known: dict[str, Version | None] = dict.fromkeys(self.now)
+        known: dict[str, Version | None] = dict.fromkeys(self._blobs(self._commits[0][1]))
         at_day = self._at(day)
         then = self._blobs(self._commits[-1][1]) if at_day is None else at_day
         known |= {path: Version(blob, is_certain=at_day is not None) for path, blob in then.items()}
