@@ -33,7 +33,7 @@ LINK = "https://example.org/" + "/".join(f"a-long-page-about-harbours-and-boats-
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        (f"a lock\n\n```compressed-json\n\n{BYTES[:256]}\n\n{BYTES[256:512]}\n\n{BYTES[512:600]}\n```", [1, 3]),
+        (f"a lock\n\n```compressed-json\n\n{BYTES[:256]}\n\n{BYTES[256:512]}\n\n{BYTES[512:600]}\n```", [1]),
         ("\n".join(BYTES[n : n + 76] for n in range(0, 760, 76)), []),  # as in a mail
         (
             f"![]({'data:image/png;base64,' + BYTES})\n\n![](data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'%3E%3Cpath%20d='M0%200'/%3E)",
@@ -52,10 +52,17 @@ def test_blobs_are_no_text(text: str, found: list[int]) -> None:
     assert sorted({passage.start_line for passage in cut(text)}) == found
 
 
-def test_of_a_line_with_a_blob_only_the_words_are_searched() -> None:
-    (passage,) = cut(f"The crane ![crane](data:image/png;base64,{BYTES[:200]}) is old.")
-    assert passage.body == "The crane ![crane]( ) is old."
-    assert BYTES[:200] in passage.text
+def test_of_a_line_with_a_blob_only_the_words_are_passages() -> None:
+    image = f"data:image/png;base64,{BYTES[:200]}"
+    assert [each.text for each in cut(f"The crane ![crane]({image}) is old.")] == ["The crane ![crane](", ") is old."]
+    assert [each.text for each in cut(f"The crane: {BYTES} and {image}")] == ["The crane:", "and"]
+    (key,) = cut(f"- deploy key: {BYTES[:200]}")
+    assert BYTES[:200] in key.text  # short enough to be asked for
+
+
+def test_fences_around_what_is_no_text_are_none_either() -> None:
+    assert cut(f"```js\n{MINIFIED}\n```\n\n```compressed-json\n{BYTES[:256]}\n```") == []
+    assert [each.text for each in cut("```js\nlet a = 1\n```")] == ["```js\nlet a = 1\n```"]
 
 
 # --- passages -----------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from vault_memory.config import Config
 from vault_memory.markdown.note import ASIDE
 from vault_memory.memory import Memory
 from vault_memory.search import relevance_gate
-from vault_memory.search.answer import Answer, Request
+from vault_memory.search.answer import CLOSEST, Answer, Request
 from vault_memory.search.relevance_threshold import PROMPTS
 from vault_memory.store.view import Candidate
 
@@ -79,6 +79,41 @@ def test_what_shares_only_a_name_is_too_weak_unless_all_is_wanted(tmp_path: Path
     assert [result["path"] for result in found[0]["results"]] == ["a.md", "Bo.md"]
     assert (found[0]["omitted"]["weak"], len(found[1]["results"]), len(found[2]["results"])) == (3, 5, 5)
     assert "Left out: 3 too weak (shown with --all)." in recall(root, query).err
+
+
+def test_a_name_in_the_question_does_not_hide_the_line_that_answers_without_it(tmp_path: Path) -> None:
+    page = (
+        "# Delft\n\nI live here.\n\nThe baker opens at six, the market is on Thursdays.\n\nThe tram is loud at night.\n"
+    )
+    facts = "".join(f"- W @Delft: In Delft {what}.\n" for what in ("the canal froze", "it rained", "the bridge is up"))
+    notes = {"bank/entities/Delft.md": page, "memory/2025-11-02.md": f"## Retain\n\n{facts}"}
+    numbers = "# Numbers\n\n- Tax office, deductions: form 41-B.\n\n- Paint: RAL 6005.\n"
+    of = memory(fill(tmp_path / "vault", DAYS | notes | {"numbers.md": numbers}))
+    for question in ("Which deductions form do we use for Delft?", "RAL of the paint for Delft, please"):
+        answer, hook = of.recall(question), _unasked(of, question)[0]
+        wanted = "41-B" if "form" in question else "6005"
+        assert any(wanted in result.content for result in answer.results[:CLOSEST])
+        assert any(wanted in result.content for result in hook.results)
+
+
+def test_what_is_near_a_question_only_by_its_name_is_too_weak(tmp_path: Path) -> None:
+    log = "- Bram wants messages short, on the phone.\n- Bram lives at the lock.\n- Bram sold the sledge to Ida.\n"
+    others = ("was born in Hoorn", "owns a barge", "plays the tuba", "turned forty", "paints in oils", "has a twin")
+    facts = "## Retain\n\n- O @Bram: Reads short texts at once.\n" + "".join(f"- W @Bram: He {o}.\n" for o in others)
+    of = memory(fill(tmp_path / "vault", DAYS | BRAM | {"a.md": log, "memory/2025-11-30.md": facts}))
+    texts = "\n".join(result.content for result in _unasked(of, "How does Bram like his messages?")[0].results)
+    assert "wants messages" in texts and "Reads short" in texts
+    assert sum(words in texts for words in ("lives at", "sledge", *others)) <= 2
+
+
+def test_unasked_only_the_closest_are_handed_over_where_a_word_is_missing(tmp_path: Path) -> None:
+    many = {
+        f"{n}.md": f"- The ferry {what}, Bram said.\n" for n, what in enumerate(("sails", "sinks", "stays", "turns"))
+    }
+    of = memory(fill(tmp_path / "vault", DAYS | BRAM | many))
+    prompts = ("Did Bram say whether the ferry takes a bicycle helmet?", "What did Bram say of the ferry?")
+    lacking, known = _unasked(of, *prompts)
+    assert lacking.missing and len(lacking.results) <= CLOSEST < len(known.results)
 
 
 BRAM = {
@@ -195,7 +230,10 @@ def test_few_of_the_everyday_prompts_are_taken_for_questions_about_the_sample(in
 
 
 def _unasked(of: Memory, *prompts: str) -> list[Answer]:
-    requests = [Request(prompt, datetime.now(UTC), unasked=True, is_pinned=True) for prompt in prompts]
+    requests = [
+        Request(prompt, datetime.now(UTC), k=None, rendered=True, self_contained=True, unasked=True, is_pinned=True)
+        for prompt in prompts
+    ]
     return list(of.answers(requests, keep=False))
 
 

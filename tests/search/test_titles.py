@@ -30,6 +30,13 @@ def test_a_line_is_found_by_what_stands_above_it(tmp_path: Path, question: str, 
     assert not said or said in [result.content for result in results if result.path == path]
 
 
+def test_a_title_of_all_the_words_and_no_others_comes_before_a_line_that_repeats_them(tmp_path: Path) -> None:
+    line = "The prizes at Obsidian in October 2022: prizes at Obsidian, October 2022 prizes, at Obsidian.\n"
+    root = fill(tmp_path / "vault", NOTES | {"Echo.md": f"# Prizes\n\n{line}", "Journal/Echo 2.md": line})
+    for question in ("prizes at obsidian october 2022", "Obsidian October 2022 prizes"):
+        assert memory(root).recall(question, journal=False).results[0].path == "Obsidian October 2022 prizes.md"
+
+
 def test_what_only_embeds_comes_behind_what_says_something(tmp_path: Path) -> None:
     notes = {
         "Categories/Books.md": "![[Books.base]]\n",

@@ -26,6 +26,12 @@ MOST_UNREADABLE = 0.1
 another encoding have only one of the two, and stay."""
 
 
+_DATA = "data:"
+"""How a data URI begins: it is cut out of a line however short."""
+
+_FENCE_LINE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[^`\n]*$", re.MULTILINE)
+
+
 class Passage(NamedTuple):
     """The unit of ranking: lines, the character range if it is only part of a line, kind and text.
 
@@ -51,7 +57,7 @@ class Passage(NamedTuple):
 
 def passages(note: Note, facts: Iterable[RetainFact]) -> Iterator[Passage]:
     """Yield the note's passages in order, given its facts in order: all lines with text but the markers and counting
-    lines of generated blocks."""
+    lines of generated blocks, and fences around nothing."""
     queue = iter(facts)
     fact = next(queue, None)
     marks = {line for block in note.owned for line in (block.start_line, block.end_line)}
@@ -124,14 +130,18 @@ def _lines(note: Note, start: int, end: int, fact: RetainFact | None) -> Iterato
     is_page = note.path.startswith(note.layout.summaries) or (note.owned and note.is_owned(start))
     of_note = "page" if is_page else "note" if is_note_path(note.path) else "file"
     kind = KINDS[fact.kind] if fact else of_note
-    is_long = [len(line) > _scaled(line, LONG_LINE_CHARS) for line in note.lines[start - 1 : end]]
+    is_long = [
+        len(line) > _scaled(line, LONG_LINE_CHARS) or (_DATA in line and terms.without_blobs(line) != line)
+        for line in note.lines[start - 1 : end]
+    ]
     runs = [(number, number) for number in range(start, end + 1)] if any(is_long) else [(start, end)]
     part = 0
     for first, last in runs:
         text, state = "\n".join(note.lines[first - 1 : last]), note.states[first - 1]
         spans: Iterable[tuple[int | None, int | None]] = ((None, None),)
         if is_long[first - start]:
-            spans = pieces(text) if fact or not terms.is_machine_text(text) else ()
+            gaps = terms.gaps_between_blobs(text) if fact or not terms.is_machine_text(text) else ()
+            spans = [(gap + begin, gap + stop) for gap, end in gaps for begin, stop in pieces(text[gap:end])]
         is_heading, is_aside = state == HEADING and not any(is_long), state in (FRONT, COMMENT)
         for begin, stop in spans:
             if not _is_blob(text[begin:stop]):
@@ -167,10 +177,10 @@ def pieces(line: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_blob(text: str) -> bool:
-    """Whether a text is only punctuation once encoded bytes are removed, or much of it is not text."""
+    """Whether a text is only punctuation without encoded bytes and the fences around them, or much of it is no text."""
     if "\0" in text and MOST_UNREADABLE * len(text) < text.count("\ufffd"):
         return True
-    rest = terms.without_blobs(text)
+    rest = _FENCE_LINE.sub("", terms.without_blobs(text))
     return len(rest) < len(text) and not any(map(str.isalnum, rest))
 
 

@@ -128,8 +128,8 @@ def recall_notes(answer: Answer) -> tuple[list[str], list[str]]:
         is_filtered = bool(answer.missing_with) and any(answer.request.filters._replace(scopes=(), as_of=None))
         lacking = no_mention(answer.missing, answer.missing_with, is_filtered)
         before = [f"{lacking} {FROM_SESSIONS if is_from_sessions else CLOSEST_NOTES}"]
-    elif answer.unmentioned and answer.results:
-        before.append(no_mention(answer.unmentioned))
+    elif answer.understood.unknown and answer.results and not answer.is_guess:
+        before.append(no_mention(answer.understood.unknown))
     if not answer.results:
         noun = "session" if answer.request.source == "sessions" else "note"
         nothing = "Nothing fits the budget" if answer.omitted.get("over_budget") else "Nothing found"

@@ -170,8 +170,6 @@ class Answer(NamedTuple):
     """Words of the question missing from the notes, if these hardly know what is asked; else none."""
     missing_with: tuple[str, ...] = ()
     """The names or other words beside which no note has the missing ones, if those do occur elsewhere."""
-    unmentioned: tuple[str, ...] = ()
-    """Words that no note contains, not even in similar words, in a question whose rest the notes know."""
     is_relevant: bool = True
     """For an unsolicited answer, whether the question concerns what the notes know."""
     is_guess: bool = False

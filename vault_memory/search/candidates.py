@@ -328,6 +328,12 @@ class Finder:
         (vector,) = builtin().embed([text])
         return (space, vector) if any(vector) else (None, b"")
 
+    def cosines(self, text: str, found: Candidates) -> Mapping[int, float]:
+        """Return the cosine of each candidate with another text, in the builtin space; empty without vectors."""
+        space = all_spaces(self.view).get(builtin().id) if found.space else None
+        (vector,) = builtin().embed([text])
+        return self.search.cosines(space, found.passages, vector) if space and any(vector) else {}
+
     def _entity_lane(self, entities: Sequence[str], terms: Collection[str]) -> tuple[dict[int, float], frozenset[str]]:
         """Return passages on these entities' pages and facts that mention them; and the terms that only name them."""
         slugs = [slug for name in entities for slug in self.names.slugs(name)]

@@ -8,7 +8,7 @@ similar notes (Diaz 2005).
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from heapq import nsmallest
 from itertools import chain
 from operator import add, itemgetter, mul
@@ -531,8 +531,13 @@ def rank(found: Candidates, finder: Finder) -> Ranking:
     # Whatever its words: the best line of a note that the question names, then the fact that settles the matter.
     settling = set(behind.values())
     if request.mode != "semantic":
-        next_to_best = math.nextafter(max(scores.values(), default=0.0), -math.inf)
-        places = dict.fromkeys(_best_of_named(found, scores), next_to_best)
+        best = max(scores.values(), default=0.0)
+        # A question of nothing but a title's words means that note.
+        meant = set() if found.query.asks_when else {n for n, score in found.title.items() if score >= NAMED_SCORE}
+        places = {
+            i: math.nextafter(best, math.inf if passages[i].note_id in meant else -math.inf)
+            for i in _best_of_named(found, scores, meant.union(found.named_notes))
+        }
         scores = _raised(scores, places)
         settling |= places.keys()
     if ages and request.mode != "semantic":
@@ -546,17 +551,26 @@ def rank(found: Candidates, finder: Finder) -> Ranking:
     )
 
 
+def promoted(ranking: Ranking, passages: Sequence[int]) -> Ranking:
+    """Return the ranking with some passages placed directly behind the best one."""
+    second = math.nextafter(max(ranking.scores.values(), default=0.0), -math.inf)
+    return ranking._replace(
+        scores=_raised(ranking.scores, dict.fromkeys(passages, second)),
+        settling=frozenset(ranking.settling).union(passages),
+    )
+
+
 def _raised(scores: Mapping[int, float], places: Mapping[int, float]) -> dict[int, float]:
     """Return the scores, best first, raised to at least those of `places`."""
     raised = {i: max(score, scores.get(i, -math.inf)) for i, score in places.items()}
     return dict(sorted({**scores, **raised}.items(), key=lambda pair: -pair[1]))
 
 
-def _best_of_named(found: Candidates, scores: Mapping[int, float]) -> list[int]:
-    """Return the best informative passage of each note that the question names."""
+def _best_of_named(found: Candidates, scores: Mapping[int, float], named: Collection[int]) -> list[int]:
+    """Return the best informative passage of each of the notes that the question names."""
     best: dict[int, int] = {}
     for passage in (found.passages[i] for i in scores if i in found.passages):
-        if passage.note_id not in found.named_notes or passage.note_id in best:
+        if passage.note_id not in named or passage.note_id in best:
             continue
         is_line = passage.section >= 0 and passage.kind not in (PAGE, ATTACHMENT) and not only_points(passage.text)
         if says_property(passage.text) if passage.section == ASIDE else is_line:

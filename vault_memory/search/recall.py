@@ -17,7 +17,7 @@ from vault_memory.search.answer import CLOSEST, Answer, Request, Result, Underst
 from vault_memory.search.candidates import Finder
 from vault_memory.search.fit_budget import Packing
 from vault_memory.search.query import matched_words, understand
-from vault_memory.search.ranking import Ranking, rank
+from vault_memory.search.ranking import Ranking, promoted, rank
 from vault_memory.store import journal, note_queries
 from vault_memory.store.view import ATTACHMENT, PAGE, Candidate, Filters, Store
 from vault_memory.vault.vault import Vault
@@ -113,11 +113,12 @@ class Recall:
     def _compose(self, finder: Finder, ranking: Ranking) -> Answer:
         found, query = ranking.candidates, ranking.candidates.query
         request = query.request
-        best = [] if request.unasked else list(ranking.scores)
-        relevance = relevance_gate.find_relevance(found, finder, best)
+        relevance = relevance_gate.find_relevance(found, finder, list(ranking.scores))
+        ranking = promoted(ranking, relevance.hidden) if relevance.hidden else ranking
         limits = request
-        if relevance.missing and request.rendered and request.k and not request.all:
-            limits = request._replace(k=min(request.k, CLOSEST))
+        if relevance.missing and request.rendered and (request.k or request.unasked) and not request.all:
+            closest = CLOSEST + len(relevance.hidden)
+            limits = request._replace(k=min(request.k or closest, closest))
         packed, unsure = self._pack(ranking, limits, relevance.weak - ranking.settling)
         results, lost = self._cite(finder, ranking, packed)
         tokens = sum(result.tokens for result in results)
@@ -147,7 +148,6 @@ class Recall:
             degraded=[*degraded, *unsure], is_guess=is_guess, generation=finder.view.generation,
             notes=found.totals.notes, words=found.words, passages=found.totals.passages, vault=self._vault.root.name,
             is_relevant=is_relevant, missing=relevance.missing, missing_with=relevance.missing_with,
-            unmentioned=relevance.unmentioned,
             matched=matched_words(query, results, finder.lexicon.stems) if request.rendered else (),
         )  # fmt: skip
         return answer if answer.is_relevant else without_results(answer)
@@ -158,7 +158,8 @@ class Recall:
         showable = self._showable(ranking, request)
 
         # Nobody who asks for all, or for a time, minds what matches weakly.
-        asks_for_all = request.all or query.window or not (request.k or request.self_contained)
+        asks_of_time = query.window and not request.unasked
+        asks_for_all = request.all or asks_of_time or not (request.k or request.self_contained)
         telling = showable if asks_for_all else [each for each in showable if each.id not in weak]
 
         # What nobody asked for must come close to the best candidate, and to the best that was shown lately.

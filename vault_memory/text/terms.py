@@ -229,6 +229,17 @@ def without_blobs(text: str) -> str:
     return _BLOB.sub(_unless_words, text) if len(text) > FEWEST_BLOB_CHARS else text
 
 
+def gaps_between_blobs(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a text that `without_blobs` keeps: (from, to) offsets; nothing if they are only punctuation
+    around blobs."""
+    begin = 0
+    spans = [match.span() for match in _BLOB.finditer(text) if _unless_words(match) == " "]
+    for start, end in (*spans, (len(text), len(text))):
+        if not spans or any(map(str.isalnum, text[begin:start])):
+            yield begin, start
+        begin = end
+
+
 def _unless_words(match: re.Match[str]) -> str:
     run = match[0]
     if run.startswith("data:"):
