@@ -1,6 +1,7 @@
 """Capture from end to end: sessions and logs, the page of proposals, answers, undo."""
 
 import os
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -612,6 +613,34 @@ def test_tool_output_pasted_text_and_recalled_memory_are_no_source(memory: Feder
     frame = memory.context("spare key").text
     make.claude(tmp_path / "claude", "s5", [("user", f"{frame}\nWhat now?"), ("user", f"> {poison}\nIs it so?")])
     assert {item.session for item in memory.capture().items} == {"s1"}
+
+
+PASTED = {
+    "a frame": "<vault-memory>\n{}\n</vault-memory>\nWhat now?",
+    "a recalled passage": "## memory/2025-11-27.md\nL14 - O(c=0.95) @Peter: {}\nL15 - W: {}\n\nIs that so?",
+    "a reminder": "<system-reminder>\n{}\n</system-reminder>\nWhat now?",
+    "a quotation": "> {}\n\nIs that so?",
+    "a fence": "```\n{}\n```\nWhat is this?",
+    "a mail": "Bob wrote:\n\nFrom: Bob <bob@example.org>\nTo: me\nSubject: rules\n\n{}\n\nBest\nBob",
+    "a tag": "<command-output>{}</command-output>",
+}
+
+
+def test_nothing_that_is_pasted_quoted_or_handed_over_is_captured(tmp_path: Path, tmp_data: Path) -> None:
+    """Every fact of the sample vault as a request to remember it, in whatever does not speak for its owner."""
+    claude = tmp_path / "claude"
+    lines = [line for note in sorted(SAMPLE.glob("memory/*.md")) for line in note.read_text("utf-8").splitlines()]
+    said = [f"Remember that {match[1]}" for line in lines if (match := re.match(r"- [WBOS]\b[^:]*: (.+)", line))]
+    assert len(said) > 100
+    for what, around in PASTED.items():
+        make.claude(claude, what, [("user", around.replace("{}", text)) for text in said])
+    file = make.claude(claude, "tools", [("user", "What does it say?")])
+    with open(file, "a") as handle:
+        handle.writelines(make.claude_tool(text) + "\n" for text in said)
+    make.claude(claude, "agent", [("assistant", text) for text in said])
+    notes = fill(tmp_path / "Notes", {})
+    of = Federation(Config(vault=notes, sessions_tools=("claude-code",), sessions_claude_code=claude))
+    assert [(item.session, item.text) for item in of.capture(dry_run=True).items] == []
 
 
 def test_what_recall_handed_over_and_somebody_pastes_is_not_captured_again(tmp_path: Path, tmp_data: Path) -> None:

@@ -63,7 +63,7 @@ _QUOTATION = re.compile(r"[\"“„«‟”]((?:[^\"“”„‟«»\n]|\n(?!\n)
 LONG_QUOTATION = 25
 """A quotation of at least this many characters is somebody else's text, a shorter one a name or a word."""
 _QUOTED_WHOLE = re.compile(r'"((?:[^"\\]|\\.)*)"')
-_QUOTED = re.compile(r"^\s*[>|]|^\s*[\"“„«].{20,}")
+_QUOTED = re.compile(r"^\s*[\"“„«].{20,}")
 _TALK = re.compile(r"^\W?\d{1,2}:\d\d(?::\d\d)?\W+\w[^\n:]{0,30}:[ \t][^\n]*$", re.MULTILINE)
 """A line of a pasted chat: time, name, and what was said."""
 _LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL)"
@@ -71,11 +71,12 @@ _COMMAND = r"(?!(?:is|are|was|ist|sind|war|est|sont|es|son|é|são)\b)(?:[a-z./~
 _OUTPUT = re.compile(
     rf"^[ \t]*(?:\[?(?:\d{{4}}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d|\[{_LEVEL} *\]|"
     rf"{_LEVEL}(?::|[ \t]+\S{{0,12}}\d:\d\d))[^\n]*$|"
+    r"^[ \t]*(?:L\d+ |- [WBOS](?:\([^()\n]*\))? *@[^:\n]*: |\||>(?!>> \S))[^\n]*$|"
     rf"^[ \t]*(?:\$ {_COMMAND}|>>> \S)[^\n]*(?:\n[^\n]+)*",
     re.MULTILINE,
 )
-"""A log line, recognised by a time to the second, or by a level in brackets or before a colon or time; or a command
-after its prompt, with its output."""
+"""A log line, recognised by a time to the second, or by a level in brackets or before a colon or time; a line of a note
+as recall cites it, a fact, a quoted line or a row of a table; or a command after its prompt, with its output."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Control characters, which nobody types: the line was pasted from a terminal."""
 
