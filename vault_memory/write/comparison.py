@@ -21,7 +21,7 @@ from vault_memory.store.view import KINDS, View
 from vault_memory.text import date_finder
 from vault_memory.text.calendar_days import MONTHS
 from vault_memory.text.scope_syntax import GLOBAL
-from vault_memory.text.word_classes import denies, grammars, words_of
+from vault_memory.text.word_classes import LANGUAGES, denies, grammar_of, grammars, language_of, words_of
 
 CREATE, MERGE, SUPERSEDE, SKIP, SAME = "create", "merge", "supersede", "skip", "same"
 
@@ -40,11 +40,6 @@ NEAREST, NEAREST_COSINES = 3, 20
 
 NAME_LENGTH, SAME_LETTERS = 1.8, 5
 """The vector length from which a word is as distinctive as a name, and the prefix that stands for its inflections."""
-
-SLOT_LEAST, SLOT_SHARED, SLOT_ALIKE = 0.25, 0.66, 0.5
-"""Two statements fill the same slot if their shared words, numbers and days aside, have at least this weight, this
-share of the lighter statement's weight and this share of the heavier one's. Among 106 facts of the sample vault and
-181 conversational sentences with a number or a day, no statement is mistaken for another's successor."""
 
 _LETTERS = {word: letter for letter, word in facts.KINDS.items()}
 _WORD = re.compile(r"[^\W_]{3,}|\d+")
@@ -92,6 +87,17 @@ def _repeats(text: str, other: str) -> bool:
 @cache
 def _closed_words() -> frozenset[str]:
     return frozenset(word[:SAME_LETTERS] for each in grammars() for word in each.common)
+
+
+@cache
+def _function_words(language: str) -> frozenset[str]:
+    grammar = grammar_of(language or "en")
+    return grammar.common - grammar.classes["changes"] - grammar.classes["wishes"]
+
+
+@cache
+def _changing_words() -> frozenset[str]:
+    return frozenset(word[:SAME_LETTERS].rstrip("s") for each in grammars() for word in each.classes["changes"])
 
 
 def _stands_in(name: str, text: str) -> bool:
@@ -184,19 +190,23 @@ class Comparer:
         may_replace = not known.is_refused and known.is_about_same(text, names)
         if may_replace and self._fills_same_slot(text, kind, known):
             return SUPERSEDE
-        says_nothing_new = self.telling(text, near) <= self.telling(known.text)
-        if (known.is_refused or known.is_batch) and says_nothing_new:
+        says_nothing_new = denies(text) == denies(known.text) and self._content(text) <= self._content(
+            known.text, known
+        )
+        if known.is_refused:
+            return SKIP if self.telling(text, near) <= self.telling(known.text) else ""
+        if known.is_batch and says_nothing_new:
             return SKIP
         newer, older = (list(claims("world", tuple(names), one)) for one in (text, known.text))
         if may_replace and any(supersedes(new, old) for new in newer for old in older):
             return SUPERSEDE
-        if kind == known.kind == "O" and not known.is_batch:
-            return MERGE
+        if kind == known.kind == "O" and not known.is_batch and denies(text) == denies(known.text):
+            return MERGE  # kept all the same
         return SKIP if says_nothing_new else ""
 
     def _fills_same_slot(self, text: str, kind: str, known: KnownStatement) -> bool:
-        """Whether two statements differ only in one number or the day ("the deadline moved to 10 May"); experiences in
-        the past tense never do, because what was done on two days was done twice."""
+        """Whether two statements have the same content words but for one number or the day ("the deadline moved to
+        10 May"); experiences in the past tense never do, because what was done on two days was done twice."""
         if "B" in (kind, known.kind) and date_finder.fact_tense(text.lower().split()) == date_finder.PAST:
             return False
         numbers, days = (
@@ -205,10 +215,9 @@ class Comparer:
         changed = [(new - old, old - new) for new, old in (numbers, days)]
         if not any(new and old for new, old in changed) or max(map(len, changed[0])) > 1:
             return False
-        one, two = (self._weights(_NUMBER.sub(" ", _DAY.sub(" ", each))) for each in (text, known.text))
-        shared = sum(one[word] for word in one.keys() & two.keys())
-        least, most = sorted(sum(each.values()) for each in (one, two))
-        return shared >= SLOT_LEAST and shared >= SLOT_SHARED * least and shared >= SLOT_ALIKE * most
+        aside = _changing_words() | self._content("", known)
+        one, two = (self._content(_NUMBER.sub(" ", _DAY.sub(" ", each))) for each in (text, known.text))
+        return denies(text) == denies(known.text) and bool(one & two) and one - aside == two - aside
 
     def telling(self, text: str, near: float = 0.0) -> set[str]:
         """The prefixes of a text's distinctive words (names, numbers, rare words): a new one makes it a new statement.
@@ -223,12 +232,14 @@ class Comparer:
                 found.add(word.casefold()[:SAME_LETTERS] if word.isalpha() else word.casefold())
         return found
 
-    def _weights(self, text: str) -> dict[str, float]:
-        """The prefixes of a text's words with their weights, by vector length: the rarer the word, the higher."""
-        found: dict[str, float] = {}
+    def _content(self, text: str, known: KnownStatement | None = None) -> set[str]:
+        """The prefixes of a text's content words, without an s at their end, and its numbers, with those of the
+        entities that a `known` statement mentions."""
+        text = f"{text} {' '.join(known.slugs)}" if known else text
+        found: set[str] = set()
+        closed = _function_words(language_of(words_of(text), [*LANGUAGES]))
         for word in _WORD.findall(text.casefold()):
-            length = self._embedder.word_length(word)
-            weight = 1.0 if length is None else telling_weight(length)
-            if weight:
-                found[word[:SAME_LETTERS]] = max(found.get(word[:SAME_LETTERS], 0.0), weight)
+            stem, length = word[:SAME_LETTERS].rstrip("s"), self._embedder.word_length(word)
+            if word.isdigit() or (word not in closed and (length is None or telling_weight(length))):
+                found.add(stem)
         return found
