@@ -37,6 +37,16 @@ def test_a_title_of_all_the_words_and_no_others_comes_before_a_line_that_repeats
         assert memory(root).recall(question, journal=False).results[0].path == "Obsidian October 2022 prizes.md"
 
 
+def test_a_property_that_only_names_the_file_answers_nothing_but_its_own_words(tmp_path: Path) -> None:
+    front = '---\ntitle: "Day one"\ntags: [harbour]\n---\n'
+    of = memory(fill(tmp_path / "vault", {"memory/2025-11-01.md": f"{front}# Day one\n\n- The boiler was serviced.\n"}))
+    found = {
+        question: any("title:" in result.content for result in of.recall(question, budget=500, journal=False).results)
+        for question in ("boiler", "harbour")
+    }
+    assert found == {"boiler": False, "harbour": True}
+
+
 def test_what_only_embeds_comes_behind_what_says_something(tmp_path: Path) -> None:
     notes = {
         "Categories/Books.md": "![[Books.base]]\n",

@@ -205,19 +205,17 @@ class Recall:
         return packed, unsure
 
     def _showable(self, ranking: Ranking, request: Request) -> list[Candidate]:
-        """Drop what was not there on the past day and what nobody said: mere proposals, and template boilerplate on
-        generated pages."""
+        """Drop what was not there on the past day and what nobody said: mere proposals, template boilerplate on
+        generated pages, and elsewhere properties that only repeat the file's name and have no word of the question."""
         layout, notes, past = self._store.layout, ranking.notes, self._past
         found = [ranking.passages[i] for i in ranking.scores]
         if past:
             found = [e for e in found if past.holds(notes[e.note_id].path, e.text, e.from_char is not None)]
         proposed = {note.id for note in notes.values() if note.path == layout.proposals}
         ours = {note.id for note in notes.values() if layout.is_page(note.path) or note.path in layout.cores}
-        strict = {
-            each.id
-            for each in found
-            if request.self_contained or (each.section == ASIDE and each.note_id in ours and not request.all)
-        }
+        matching = set().union(*ranking.candidates.hits.values()) or ranking.scores.keys()
+        asides = {e.id for e in found if e.section == ASIDE and (e.note_id in ours or e.id not in matching)}
+        strict = ranking.scores.keys() if request.self_contained else set() if request.all else asides
         return [
             each
             for each in found
