@@ -1121,3 +1121,22 @@ def test_a_line_moved_out_of_the_block_stays_there_and_counts(memory: Federation
     done = memory.capture()
     assert (done.accepted, done.declined, len(memory.proposals())) == (0, refused, 2 - refused)
     assert page(memory).count("Mara") == 1
+
+
+@pytest.mark.parametrize("answered", ["2026-03-03", "2026-04-15"])
+def test_a_request_is_written_though_the_same_is_proposed_or_was_folded_away(memory: Federation, answered: str) -> None:
+    memory.capture(now="2026-03-02")
+    memory.capture(now=answered)  # after a month the proposals are folded away
+    say(memory, "s2", "have a look at the build", "Remember that Mara owns the billing module.")
+    done = memory.capture(now=answered)
+    assert [fact.text for fact in done.facts] == ["Mara owns the billing module."]
+    assert all("billing" not in one.text for one in memory.proposals())
+    assert "billing" not in page(memory)
+
+
+def test_a_request_that_is_not_written_is_named(memory: Federation) -> None:
+    memory.capture(now="2026-03-02")
+    say(memory, "s2", "have a look at the build", "Remember: the spare key hangs behind the door.")
+    done = memory.capture(now="2026-03-03")
+    assert done.facts == []
+    assert "sessions/claude-code/s2#m2 asks to remember what is kept already" in " ".join(done.problems)

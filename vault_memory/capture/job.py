@@ -43,7 +43,7 @@ from vault_memory.vault import locations
 from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.undo_record import UndoRecord, digest
 from vault_memory.write import retain
-from vault_memory.write.comparison import KnownStatement, newest_facts, statement_key
+from vault_memory.write.comparison import CREATE, KnownStatement, newest_facts, statement_key
 from vault_memory.write.forget import ForgetResult, Removal
 from vault_memory.write.retain import Bullet
 from vault_memory.write.rewrite import Rewriter, read_current
@@ -311,7 +311,7 @@ class _Run:
         """Earlier proposals, wanted or not, as known statements, so that they are not proposed again."""
         written = {one.statement for one in self._open("accepted")}  # these are in a log, in one scope or another
         return [
-            self._known(one)._replace(is_refused=one.state in ("declined", "folded"), is_batch=one.state in WAITING)
+            self._known(one)._replace(is_refused=one.state in ("declined", "folded"), is_batch=one.state != "declined")
             for one in self._states.values()
             if one.text and one.statement not in written
         ]
@@ -435,7 +435,10 @@ class _Run:
         for item in at_once:
             important = replace(item.bullet, importance=IMPORTANT if item.category in PERSONAL else None)
             self._retain(important, str(item.day or ""), item.replaces, is_ticked=False)
-            self._note("accepted", [_proposal(item)])
+            # A proposal of the same is answered by the request.
+            same = self._states.get(item.resembles.rpartition("#^p-")[2])
+            answered = [same] if same and same.state in (*WAITING, "folded") and item.decision == CREATE else []
+            self._note("accepted", [_proposal(item), *answered])
         rest = [_proposal(item) for item in wanted if item not in at_once]
         rest += [_everywhere(item) for item in at_once if item.category in PERSONAL and item.bullet.scope]
         known = {str(event.get("name")) for event in journal.capture_events(self._vault.root)}  # undone runs included

@@ -270,6 +270,12 @@ def find_items(
                 for item in report.items
                 if item.why == SECRET
             ]
+            report.problems += [
+                f"{item.source} asks to remember what {'you refused' if item.why == 'refused' else 'is kept'} already "
+                f"({item.resembles}): it was not written again"
+                for item in report.items
+                if item.is_asked_for and item.why in ("known", "refused")
+            ]
     report.sessions, report.logs = len(sessions), len(logs)
     return Findings(report, marks, days, _names_without_page(index, met))
 
@@ -346,6 +352,7 @@ class _Judge:
         self._comparer, self._names, self._full_names = comparer, names, full_names
         self._since, self._writer, self._report = since, writer, report
         self._weights, self._languages = PRESETS[config.capture_preset], config.capture_languages
+        self._written: set[str] = set()
 
     def of_session(self, session: CapturedSession, done: int, scope: str) -> list[CaptureItem]:
         """The statements of a session's user after its first `done` messages; they hold in `scope`."""
@@ -416,6 +423,8 @@ class _Judge:
             decision = SKIP  # word for word
         if statement.why:
             decision, why = SKIP, statement.why
+        elif decision == SKIP and statement.is_request and old and old.is_batch and old.text not in self._written:
+            decision = CREATE  # a proposal is no reason not to write it
         elif decision == SKIP:
             why = "refused" if old and old.is_refused else "known"
         elif not statement.is_request and score < self._weights.reject:
@@ -423,6 +432,8 @@ class _Judge:
         elif decision != SUPERSEDE and not _is_marked(statement) and gating.G < GATE:
             decision, why = SKIP, "gate"
         if decision != SKIP:
+            if statement.is_request:
+                self._written.add(statement.text)
             slugs = frozenset(map(slug, about))
             said = KnownStatement(statement.text, place.source, kind, is_batch=True, scope=scope, slugs=slugs)
             self._comparer.add(said, compared.vector)
