@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from sample import at_home, call, working_in
+from vaults import fill
 
 from vault_memory.errors import VaultError
 
@@ -115,3 +116,51 @@ def test_a_name_or_a_number_beyond_what_the_system_takes_is_no_fault_of_the_prog
         assert call(*arguments).code == 0
     refused = call("init", name)
     assert (refused.code, "Unexpected" in refused.err) == (VaultError.exit_code, False)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has /dev/full")
+@pytest.mark.parametrize("unbuffered", ["", "-u"])
+def test_an_answer_that_cannot_be_printed_is_said_in_one_sentence(vault: Path, unbuffered: str) -> None:
+    python = [sys.executable, *filter(None, [unbuffered])]
+    for arguments in (["facts", "--json"], ["recall", "peter"]):
+        command = [*python, "-m", "vault_memory", "--vault", str(vault), *arguments]
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        assert done.returncode == 1
+        assert done.stderr.startswith("Error: The answer cannot be printed: No space left on device.\n")
+        assert "Traceback" not in done.stderr and "report" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
+def test_a_closed_stream_is_no_fault(vault: Path, closed: str) -> None:
+    command = f'"$0" -m vault_memory --vault "$1" recall peter {closed}'
+    done = subprocess.run(["sh", "-c", command, sys.executable, str(vault)], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, "Unexpected" in done.stderr) == (0, False)
+
+
+def test_nothing_is_known_of_an_entity_that_is_not_there(vault: Path) -> None:
+    for arguments, known in (
+        (["--entity", "Nobody"], False),
+        (["peter", "--entity", "Nobody"], False),
+        (["peter"], True),
+    ):
+        assert json.loads(call("--vault", str(vault), "recall", *arguments, "--json").out)["known"] is known
+
+
+def test_facts_name_the_entity_unless_their_text_does(tmp_path: Path) -> None:
+    facts = "- W @Ann: The annual plan is ready.\n- W @B: They are numbered.\n- W @Mara: Mara's boat leaks.\n"
+    fill(tmp_path, {"memory/2026-11-20.md": f"## Retain\n{facts}"})
+    said = call("--vault", str(tmp_path), "facts").out
+    assert "Ann: The annual" in said and "B: They" in said and "Mara: Mara" not in said
+
+
+def test_reflect_says_why_pages_are_missing_and_nothing_when_quiet(tmp_path: Path) -> None:
+    fact = "- W @Mara: Mara sails to Lund.\n- W @Mara: Mara owns a red boat.\n"
+    fill(tmp_path, {"memory/2026-11-20.md": f"## Retain\n{fact}"})
+    assert call("--vault", str(tmp_path), "--quiet", "reflect").out.strip() == ""
+    (tmp_path / "bank").rename(tmp_path / "Bank2")
+    assert "Not recreated, because you removed" in call("--vault", str(tmp_path), "reflect").out
+    fill(tmp_path, {"memory/2026-11-20.md": "## Retain\n- W(scope=project:x) @Mara: Mara sails.\n"})
+    said = call("--vault", str(tmp_path), "reflect").out
+    assert "no note holds a fact" not in said and "Left out: 1 private fact." in said

@@ -1,6 +1,7 @@
 """The `memory` command line: parses options, calls Memory, prints the result. Commands are imported on first use."""
 
 import gc
+import os
 import sys
 from importlib import import_module
 
@@ -63,6 +64,9 @@ def main(arguments: list[str] | None = None) -> None:
     if is_whole_process:
         gc.set_threshold(50_000)  # a bulk load makes millions of tuples and no cycles: GC took a tenth of its time
     arguments = sys.argv[1:] if arguments is None else arguments
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: SIM115
     try:
         code = group.main(arguments, prog_name="memory", standalone_mode=False)
     except click.exceptions.Exit as error:

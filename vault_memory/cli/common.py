@@ -1,6 +1,7 @@
 """What all commands share: global options before or after the command, output and progress."""
 
 import contextlib
+import errno
 import functools
 import json
 import os
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vault_memory.errors import VaultMemoryError
 from vault_memory.startup import __version__, named_vault
 
 if TYPE_CHECKING:
@@ -58,7 +60,14 @@ class Shared:
 
     def say(self, result: "str | Document") -> None:
         """Print a result: a text, or a document as one line of JSON."""
-        click.echo(result if isinstance(result, str) else json.dumps(result))
+        try:
+            click.echo(result if isinstance(result, str) else json.dumps(result))
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # the reader closed the pipe (`| head`): click ends quietly
+                raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left in the buffer fails no more
+            what = f"The answer cannot be printed: {error.strerror or error}."
+            raise VaultMemoryError(what, "What the command writes to the vault may be written already.") from error
 
     def note(self, text: str) -> None:
         """Print a remark about the result to standard error."""

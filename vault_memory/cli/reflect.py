@@ -46,5 +46,8 @@ def reflect(
     if done.edits and not dry_run:
         with progress_bar(shared, "Embedding", "passages") as bar:
             memory.backfill(bar)
-    shared.say(reflect_document(done) if shared.json else reflect_text(done, shared.verbose))
+    if shared.json:
+        shared.say(reflect_document(done))
+    elif not shared.quiet or dry_run or done.skipped:  # cron mails whatever is printed
+        shared.say(reflect_text(done, shared.verbose))
     click.get_current_context().exit(done.exit_code)

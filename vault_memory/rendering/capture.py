@@ -142,7 +142,8 @@ def facts_text(found: Sequence[KeptFact]) -> str:
     lines = []
     for fact in found:
         text = without_citation(one_line(fact.text))
-        names = ", ".join(name for name in fact.entities if name.casefold() not in text.casefold())
+        unnamed = (name for name in fact.entities if not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.I))
+        names = ", ".join(unnamed)
         sure = f" {fact.confidence:.2f}" if fact.confidence is not None else ""
         scope = "" if fact.scope == GLOBAL else f", {fact.scope}"
         by = "" if fact.by == provenance.PERSON else f", by {fact.by}"

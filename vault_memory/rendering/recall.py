@@ -57,7 +57,7 @@ def recall_document(answer: Answer) -> Document:
             "window": [day.isoformat() for day in window] if window else None,
             "kinds": list(answer.understood.kinds), "unknown": list(answer.understood.unknown),
         },
-        "known": not answer.missing,
+        "known": not answer.missing and bool(answer.results or answer.omitted.get("over_budget")),
         "results": [_result(result, answer.vault) for result in answer.results],
         "tokens": answer.tokens, "rendered_tokens": answer.rendered_tokens, "budget": request.budget_tokens,
         "omitted": dict(answer.omitted), "seconds": round(answer.seconds, 4),

@@ -104,9 +104,11 @@ def reflect_text(done: "ReflectReport", verbose: bool = False) -> str:
     pages = [f"  {'+' if edit.before is None else '~'} {clean(edit.path)}: {clean(edit.why)}" for edit in done.edits]
     lines += _first(pages, MAX_PAGES, "pages", verbose)
     lines += _opinions(done.moves, verbose)
-    if done.edits or verbose:
-        for sentence in (*_proposals(done), *_left_out(done, verbose)):
-            lines += _wrapped(sentence)
+    sentences = list(_proposals(done)) if done.edits or verbose else []
+    if sentences or not done.facts or len(done.removed) > done.unchanged:  # little or nothing is written, for a reason
+        sentences += _left_out(done, verbose)
+    for sentence in sentences:
+        lines += _wrapped(sentence)
     orphaned = [
         f'  ! {clean(one.path)}: no note supports your line "{_short(one.line)}" any more. Keep or delete it.'
         for one in done.orphaned
@@ -154,6 +156,8 @@ def _headline(done: "ReflectReport") -> str:
         return f"{', '.join(parts)}{' (dry run: nothing was written)' if done.dry_run else ''}."
     if done.skipped:
         return "Nothing was written."
+    if not done.facts and any(done.left_out.values()):
+        return "Nothing to write: no fact is for pages."
     if not done.facts:
         return 'Nothing to write yet: no note holds a fact. Try `memory retain "…"`, or keep a daily log.'
     what, layout = "Nothing new to write.", done.layout
