@@ -104,9 +104,9 @@ def reflect_text(done: "ReflectReport", verbose: bool = False) -> str:
     pages = [f"  {'+' if edit.before is None else '~'} {clean(edit.path)}: {clean(edit.why)}" for edit in done.edits]
     lines += _first(pages, MAX_PAGES, "pages", verbose)
     lines += _opinions(done.moves, verbose)
-    sentences = list(_proposals(done)) if done.edits or verbose else []
-    if sentences or not done.facts or len(done.removed) > done.unchanged:  # little or nothing is written, for a reason
-        sentences += _left_out(done, verbose)
+    is_told = done.edits or verbose
+    is_odd = not done.facts or len(done.removed) > done.unchanged  # there is a reason for so few pages
+    sentences = (*(_proposals(done) if is_told else ()), *(_left_out(done, verbose) if is_told or is_odd else ()))
     for sentence in sentences:
         lines += _wrapped(sentence)
     orphaned = [
