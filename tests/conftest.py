@@ -75,3 +75,9 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind.lower()))
     hooks.settings("")
     return Path(user_folder("data", os.environ), "hooks")
+
+
+@pytest.fixture
+def no_editor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test has just written need not be left alone for a while first."""
+    monkeypatch.setattr("vault_memory.write.rewrite.SETTLE_SECONDS", 0.05)

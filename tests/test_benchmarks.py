@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from vaults import fill
 
 ROOT = Path(__file__).parent.parent
@@ -35,6 +36,7 @@ def test_speed_runs() -> None:
     assert "warm recall" in printed("speed", "--notes", "6", "--passages", "4", "--repeat", "1")
 
 
+@pytest.mark.slow
 def test_a_short_soak_loses_nothing() -> None:
     """Edits, questions and one kill -9: the figures are for people, what must hold is not."""
     lines = printed("soak", "--minutes", "0.15", "--notes", "60", "--kill-every", "5").splitlines()

@@ -49,6 +49,7 @@ def main(tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return main
 
 
+@pytest.mark.slow
 def test_one_that_cannot_even_be_looked_for_keeps_no_other_from_answering(
     main: Path, tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,8 @@ from vault_memory.sessions import ledger
 from vault_memory.write.forget import ForgetResult
 from vault_memory.write.retain import Bullet
 
+pytestmark = pytest.mark.usefixtures("no_editor")
+
 SAMPLE = Path(__file__).parents[2] / "sample-vault"
 PAGE = "bank/proposals.md"
 SAID = [

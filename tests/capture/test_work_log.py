@@ -13,6 +13,8 @@ from vault_memory.errors import ConflictError, UsageError
 from vault_memory.federation import Federation
 from vault_memory.health.doctor import lint
 
+pytestmark = pytest.mark.usefixtures("no_editor")
+
 PATH = "memory/2026-03-01.md"
 SAID = [("user", "Remember that the spare key hangs behind the door."), ("user", "Mara owns the billing module.")]
 AT = datetime(2026, 3, 1, 10, 2, tzinfo=UTC).astimezone()

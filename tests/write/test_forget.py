@@ -23,6 +23,8 @@ from vault_memory.store import journal
 from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.write.forget import removal
 
+pytestmark = pytest.mark.usefixtures("no_editor")
+
 NOTE = "memory/2025-11-27.md"
 TEXT = "# T\n\n## Retain\n- W @Nora: Keeps bees. ^bees\n- O(c=0.8) @Nora: Prefers trains\n  to planes.\n- W: last"
 
@@ -386,6 +388,7 @@ print(json.dumps({"faults": faults, "seen": seen}))
 '''
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks and signals as on Linux")
 def test_killed_at_every_step_no_fact_is_gone_that_nobody_remembers(root: Path, tmp_path: Path) -> None:
     ended = run_killer(KILLER, root, tmp_path / "kept")
