@@ -1142,3 +1142,10 @@ def test_a_request_that_is_not_written_is_named(memory: Federation) -> None:
     done = memory.capture(now="2026-03-03")
     assert done.facts == []
     assert "sessions/claude-code/s2#m2 asks to remember what is kept already" in " ".join(done.problems)
+
+
+def test_what_was_said_off_the_record_is_not_explained_either(memory: Federation) -> None:
+    say(memory, "s2", "have a look at the build", "don't remember this: we always meet the recruiter on Mondays.")
+    done = memory.capture(now="2026-03-03")
+    assert any(one.text == "[off the record]" for one in done.items)
+    assert "recruiter" not in f"{done.items} {done.passed_over}"

@@ -162,6 +162,12 @@ Speichere das Ergebnis in der Datei out.json bitte
 Le formulaire doit retenir la dernière saisie
 Guarda esto en un archivo temporal
 It should remember that the dialog was closed.
+In this session always answer in English.
+For this task, always use verbose logging.
+I want you to never touch prod in this session.
+In dieser Sitzung immer auf Deutsch antworten.
+Dans cette session, réponds toujours en français.
+En esta sesión responde siempre en español.
 First go through the release notes in your head and list the breaking changes that could apply to us
 I'm going to paste in notes from a series of user interviews with nurses
 ok, and log it in a way that I can grep

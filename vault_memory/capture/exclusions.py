@@ -31,16 +31,18 @@ _AFFIRMED = re.compile(r"(?:\W|oh |ah |na |mais )*(?:sure|of course|klar|logisch
 """Agreement, which is irony unless it answers a question."""
 _PASSING = pattern_of(r"""
     \b(?:today|tomorrow|tmrw|tonight|yesterday|right now|th(?:is|e next) (?:time|once|run|hour|week|morning|afternoon|
-    evening|month|one|go|round|draft|file|pr|commit|branch|diff)|that one|for now|just now|^now\b|at the moment|
-    currently|so far|lunch|bye|in (?:an?|ten|five|\d+|a few) (?:min(?:utes)?|minute(?! \w)|sec(?:onds?)?|bit|hours?|
+    evening|month|one|go|round|draft|file|pr|commit|branch|diff|session|task|chat|conversation)|
+    that one|for now|just now|^now\b|at the moment|currently|so far|lunch|bye|
+    in (?:an?|ten|five|\d+|a few) (?:min(?:utes)?|minute(?! \w)|sec(?:onds?)?|bit|hours?|
     days?)\b|later|next week|by (?:eod|noon|lunch|\w+day)|before (?:lunch|the (?:demo|standup|call|meeting))|
     (?:un)?till? (?:i|we|you|he|she|it|they|some(?:one|body)|then|\w+day|later)|(?:out|away|off|gone) (?:till|until)|
     (?:the|that) (?:first|second|third|last|other|next|latter|former)(?: one)?(?=[.,!]?$|,)|temporarily|vorübergehend|
     erstmal|vorerst|vorhin|soeben|bis morgen|nachher|später|nächste woche|danach|heute|^jetzt|gleich|diesmal|gestern|
-    gerade|im moment|diese woche|bis dahin|(?<!jeden )(?<!guten )morgen|pour (?:l'instant|le moment)|tout à l'heure|
-    tout de suite|ce (?:soir|matin)|cet après-midi|aujourd'hui|demain|^maintenant|cette (?:fois|semaine)|en ce moment|
-    por ahora|esta (?:tarde|noche|vez|semana)|hoy|mañana(?! siempre)|^ahora|ayer|de momento|por enquanto|hoje|amanhã|
-    ^agora|ontem|dest[ae] vez|dessa vez|est[ae] semana|semana que vem|nu even)\b
+    gerade|im moment|diese woche|diese[rs]? (?:sitzung|session|aufgabe|gespräch)|bis dahin|(?<!jeden )(?<!guten )morgen|
+    pour (?:l'instant|le moment)|tout à l'heure|tout de suite|ce (?:soir|matin)|cet après-midi|aujourd'hui|demain|
+    ^maintenant|cette (?:fois|semaine|session|tâche|conversation)|en ce moment|por ahora|esta (?:tarde|noche|vez|semana|
+    sesión|tarea|conversación)|hoy|mañana(?! siempre)|^ahora|ayer|de momento|por enquanto|hoje|amanhã|
+    ^agora|ontem|[dn]est[ae] (?:vez|sessão|tarefa|conversa)|dessa vez|est[ae] semana|semana que vem|nu even)\b
 """)
 """Refers to this day or this task."""
 _GOING_ON = re.compile(r"\b(?:again|still|yet|wieder|noch|nochmal|encore|otra vez|todavía|aún|ainda|de novo)\b")

@@ -366,6 +366,8 @@ class _Judge:
             if at <= done or not self._is_wanted(days[at]):
                 continue
             if statement.cue is not NOTHING:
+                if statement.why == TAKEN_BACK and at in private:
+                    statement = statement._replace(text=sources.OFF_THE_RECORD)
                 before = [vector for said, vector in vectors if said.number < at][-10:]
                 found.append(self._judge(statement, Place(source, scope, days[at], session.id, str(at)), before))
             elif at not in private and count_words(statement.sentence) >= MIN_WORDS:
