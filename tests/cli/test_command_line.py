@@ -164,3 +164,12 @@ def test_reflect_says_why_pages_are_missing_and_nothing_when_quiet(tmp_path: Pat
     fill(tmp_path, {"memory/2026-11-20.md": "## Retain\n- W(scope=project:x) @Mara: Mara sails.\n"})
     said = call("--vault", str(tmp_path), "reflect").out
     assert "no note holds a fact" not in said and "Left out: 1 private fact." in said
+
+
+def test_lint_names_a_fact_that_replaces_none(tmp_path: Path) -> None:
+    old = "- W @Mara: Mara lives in Lund. ^home\n- W(supersedes=^home) @Mara: Mara lives in Malmö.\n"
+    new = "- W(supersedes=[[2026-11-20#^Home]]) @Mara: Mara lives in Ystad.\n- W(supersedes=^nope) @Mara: Mara sails.\n"
+    links = "- W(supersedes=[[2026-11-20#^gone]]) @Mara: Mara rows.\n- W(supersedes=^home) @Mara: Mara runs.\n"
+    fill(tmp_path, {"memory/2026-11-20.md": f"## Retain\n{old}", "memory/2026-11-21.md": f"## Retain\n{new}{links}"})
+    said = [line for line in call("--vault", str(tmp_path), "lint").out.splitlines() if "supersedes" in line]
+    assert [line.split(":")[1] for line in said] == ["3", "4", "5"]

@@ -52,7 +52,7 @@ def group(shared: Shared, rebuild: bool) -> None:
             ctx.exit(0)
         ctx.invoke(import_module("vault_memory.cli.index").index, rebuild=True)
     elif rebuild:
-        raise click.UsageError("--rebuild works alone or with `index`.")
+        raise click.UsageError("--rebuild works alone: write `memory --rebuild` or `memory index --rebuild`.")
 
 
 group.commands = dict.fromkeys(COMMANDS)  # type: ignore[assignment]  # click takes suggestions for typos from here

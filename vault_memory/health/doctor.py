@@ -13,6 +13,7 @@ from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import BusyError, IndexUnusableError, RemoteError, UsageError, VaultMemoryError
 from vault_memory.health import status
 from vault_memory.integrations import hook_log, install, settings_edit, settings_paths
+from vault_memory.markdown.entities import link_name
 from vault_memory.markdown.note import Problem
 from vault_memory.reflect.model_writer import configured_writer
 from vault_memory.search.names import Names
@@ -371,7 +372,7 @@ def lint(memory: "Memory", progress: "Progress | None" = None) -> list[Problem]:
     def problems(view: View, freshness: "Freshness") -> list[Problem]:
         found = [Problem(*row) for row in note_queries.note_problems(view)] + memory.vault.walk().skipped
         found += freshness.report.failed if freshness.report else []
-        return sorted({*found, *_doubtful_names(view), *_forgotten_again(view)})
+        return sorted({*found, *_doubtful_names(view), *_forgotten_again(view), *_replacing_none(view)})
 
     return memory.index_file.read(problems, (), progress)
 
@@ -398,3 +399,13 @@ def _forgotten_again(view: View) -> Iterator[Problem]:
             if day := days.get(journal.passage_key(text)):
                 what = f"forgotten on {day}, and here again: delete it, or `memory retain` it to keep it"
                 yield Problem(path, line, what)
+
+
+def _replacing_none(view: View) -> Iterator[Problem]:
+    """Facts with a `supersedes=` that names no fact: nothing is replaced."""
+    named = {(name, block.casefold()) for path, block in note_queries.block_ids(view)
+             for name in (path, link_name(path).casefold())}  # fmt: skip
+    for path, line, slot in note_queries.replaced_ids(view):
+        note, _, block = slot[1:].rpartition("#")
+        if (note or path, block) not in named:
+            yield Problem(path, line, f"`supersedes` names no fact: there is none with `^{block}`", "warning")

@@ -142,6 +142,14 @@ SELECT p.id, f.block_id, n.day, coalesce(n.day, f.occurred_from), {_PLACE}
 FROM json_each(?) j JOIN fact f ON f.passage_id = j.value AND f.block_id IS NOT NULL AND f.part = 0
   JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id
 """
+_BLOCK_IDS = """
+SELECT n.path, f.block_id FROM fact f JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id
+WHERE f.block_id IS NOT NULL
+"""
+_REPLACED_IDS = """
+SELECT n.path, p.start_line, c.slot FROM claim c JOIN passage p ON p.id = c.passage_id JOIN note n ON n.id = p.note_id
+WHERE substr(c.slot, 1, 1) = '^'
+"""
 _FACTS_OF_NOTES = f"""
 SELECT n.path, p.start_line, p.id FROM json_each(?) j CROSS JOIN note n ON n.path = j.value
   CROSS JOIN {PASSAGES} CROSS JOIN fact f ON f.passage_id = p.id AND f.part = 0
@@ -263,6 +271,16 @@ def claims_about(view: View, pairs: Iterable[tuple[str, str]], last: date) -> li
 def facts_with_block_ids(view: View, ids: Iterable[int]) -> Iterator[tuple[Any, ...]]:
     """Yield (passage, block id, and from the day on as in ClaimRow) of those of these facts that have a block id."""
     return view.rows(_NAMED_FACTS, json.dumps(list(ids)))
+
+
+def block_ids(view: View) -> Iterator[tuple[str, str]]:
+    """Yield (path, block id) of each fact that has one."""
+    return view.rows(_BLOCK_IDS)
+
+
+def replaced_ids(view: View) -> Iterator[tuple[str, int, str]]:
+    """Yield (path, line, `^note#id` or `^#id`, case folded) of each fact that names the one it replaces."""
+    return view.rows(_REPLACED_IDS)
 
 
 def fact_lines(view: View, paths: Iterable[str]) -> Iterator[tuple[str, int, int]]:
