@@ -328,14 +328,14 @@ def test_opencode_has_the_core_in_its_prompt_and_what_fits_beside_it_once(
     assert own == "you are opencode" and kind.startswith(f"be kind\n\n{OPENING}") and "tea without sugar" in kind
     assert found["again"] == [kind.removeprefix("be kind\n\n")]
     assert (found["title"], found["elsewhere"]) == (["You make titles."], ["be short"])
-    assert "Greenhouse" in found["context"][0] and "tea without sugar" not in found["context"][0]
+    assert "greenhouse door" in found["context"][0] and "tea without sugar" not in found["context"][0]
     assert ledger.marks_file(os.environ).exists()
     asked, read, given = found["first"]
     assert (asked["text"], read["text"]) == ("what about the greenhouse door?", "(read a file)")
     sent = found["messages"][0]["parts"][2]
     assert (given.pop("ignored"), sent.pop("ignored"), given) == (True, False, sent), "the title's request ignores it"
     text = given.pop("text")
-    assert text.startswith(OPENING) and "Greenhouse" in text and "tea without sugar" not in text
+    assert text.startswith(OPENING) and "greenhouse door" in text and "tea without sugar" not in text
     assert len(found["answered"]) == 1, "what memory_search said in between is not told again"
     assert given == {"id": "prt_0m", "messageID": "msg_1", "sessionID": "ses_1", "type": "text", "synthetic": True}
     assert len(found["second"]) == 1
@@ -347,7 +347,7 @@ def test_opencode_repeats_nothing_when_a_new_process_continues_a_session(notes: 
         return str(json.loads(said)["context"]) if said else ""
 
     core = told("session.created")
-    assert "Greenhouse" in told("chat.message", prompt="what about the greenhouse door?")
+    assert "greenhouse door" in told("chat.message", prompt="what about the greenhouse door?")
     assert told("session.resumed") == core
     assert not told("chat.message", prompt="what about the greenhouse door again?")
     assert told("session.created") == core and told("chat.message", prompt="what about the greenhouse door?")

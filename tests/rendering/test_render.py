@@ -99,7 +99,8 @@ def test_results_are_grouped_by_note_in_line_order() -> None:
 def test_what_was_left_out_or_stale_is_said() -> None:
     omitted = {"over_budget": 3, "over_k": 1, "near_duplicates": 2}
     said = answer(result(), degraded=[("semantic", "no vectors")], fresh=False, pending=2, omitted=omitted)
-    assert recall_notes(said) == ([], ["No vectors.", "The index is 2 notes behind; `memory index` updates it."])
+    behind = "The index is 2 notes behind; `memory index` updates it."
+    assert recall_notes(said) == (["No note mentions “keel”."], ["No vectors.", behind])
     assert left_out_notes(omitted) == [
         "1 more match; use --k to see more.", "3 more did not fit the budget; use --budget to see more.",
         "Left out: 2 near-duplicates.",
@@ -108,7 +109,7 @@ def test_what_was_left_out_or_stale_is_said() -> None:
 
 def test_a_note_that_begins_with_a_path_keeps_its_letters() -> None:
     why = "sub cannot be read, so it was not searched"
-    assert recall_notes(answer(result(), degraded=(("files", why),))) == ([], [f"{why}."])
+    assert recall_notes(answer(result(), degraded=(("files", why),))) == (["No note mentions “keel”."], [f"{why}."])
 
 
 def test_guesses_by_meaning_are_introduced_as_such() -> None:

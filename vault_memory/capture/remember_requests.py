@@ -55,7 +55,7 @@ class RequestWords(NamedTuple):
     """Requests that programs get as well: they need a whole clause to remember, or one before them."""
 
 
-class Request(NamedTuple):
+class RememberRequest(NamedTuple):
     """A request to remember: the text to remember, or that this was said elsewhere (`points_back`)."""
 
     text: str = ""
@@ -351,7 +351,7 @@ TAG = re.compile(r", (?:please|ok(?:ay)?|yeah|right|ja|gell|oder|hein|d'accord|v
 
 def is_request(text: str) -> bool:
     """Whether a sentence asks to remember something."""
-    return find_request(text) != Request()
+    return find_request(text) != RememberRequest()
 
 
 def asks_to_remember(question: str) -> tuple[bool, str]:
@@ -379,12 +379,12 @@ def denies_request(answer: str) -> bool:
     return _DENIAL.match(without_forgetting(lowered(answer)).lstrip()) is not None
 
 
-def find_request(sentence: str) -> Request:
+def find_request(sentence: str) -> RememberRequest:
     """The request that a sentence makes; an empty one for none."""
     text = TAG.sub(".", sentence[:MAX_CHARS])
     lower = lowered(text)
     if find_refusals(lower):
-        return Request()
+        return RememberRequest()
     for request in islice(_REMEMBER.finditer(lower), NESTED_REQUESTS):
         clause = max(lower.rfind(mark, 0, request.start()) for mark in ",;:.–—(") + 1
         lead = words_of(lower[clause : request.start()])
@@ -397,7 +397,7 @@ def find_request(sentence: str) -> Request:
         if not (is_task or len(lead) > LEAD_WORDS or _is_told(lead)) and _opens_clause(lead, request, announced):
             asked = _content(text, lower, request, clause)
             return asked._replace(is_doubtful=asked.is_doubtful or not _OURS.isdisjoint(lead))
-    return Request()
+    return RememberRequest()
 
 
 def find_refusals(lower: str) -> Sequence[re.Match[str]]:
@@ -412,7 +412,7 @@ def is_off_the_record(text: str) -> bool:
     return bool(find_refusals(lowered(text)))
 
 
-def _content(text: str, lower: str, request: re.Match[str], clause: int) -> Request:
+def _content(text: str, lower: str, request: re.Match[str], clause: int) -> RememberRequest:
     """What to remember: what follows the request's colon, else what follows the request, else what precedes it."""
     before = text[: clause or request.start()].strip(MARKS)
     filler, announced = _FILLER.match(lower, request.end()), _ANNOUNCED.match(lower, request.end())
@@ -429,8 +429,8 @@ def _content(text: str, lower: str, request: re.Match[str], clause: int) -> Requ
     rest = _as_main_clause(re.sub(r"[?\s]+$", ".", rest))  # "could you remember that …?" says it
     if count_words(rest) >= MIN_CONTENT_WORDS and not _is_place(lowered(rest)):
         is_noun = not is_linked and words_of(rest)[0] in _NOUN_MARKS and ":" not in rest and not _is_clause(rest)
-        return Request(rest, is_doubtful=is_noun and announced is None)
-    return Request(before) if count_words(before) > MIN_CONTENT_WORDS else Request(points_back=True)
+        return RememberRequest(rest, is_doubtful=is_noun and announced is None)
+    return RememberRequest(before) if count_words(before) > MIN_CONTENT_WORDS else RememberRequest(points_back=True)
 
 
 def _as_main_clause(text: str) -> str:
