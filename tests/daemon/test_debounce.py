@@ -106,7 +106,7 @@ def test_whoever_settles_has_a_few_looked_at_now() -> None:
     worker = threading.Thread(target=work)
     worker.start()
     pending.add(["a.md", "b.md"])
-    pending.settle(10.0)
+    pending.hurry(10.0)
     assert pending.count == 0
     assert sorted(done) == ["a.md", "b.md"]
     pending.stop()
@@ -116,11 +116,11 @@ def test_whoever_settles_has_a_few_looked_at_now() -> None:
 
 def test_nobody_waits_for_many_or_for_what_failed(pending: ChangeQueue, clock: Clock) -> None:
     pending.add(f"{n}.md" for n in range(MANY_PATHS + 1))
-    pending.settle(1000.0)
+    pending.hurry(1000.0)
     assert pending.count == MANY_PATHS + 1
     failed = ChangeQueue(clock)
     fail(failed, clock)
-    failed.settle(1000.0)
+    failed.hurry(1000.0)
     assert failed.count == 1
 
 

@@ -224,7 +224,7 @@ class Daemon:
         seconds = HASTY_SECONDS if is_hasty else SETTLE_SECONDS
         has_all_events = self._watcher.wait_for_events(seconds)
         # Before taking the lock: the index worker waits for its holder.
-        self._changes.settle(seconds)
+        self._changes.hurry(seconds)
         with self._answering:
             if self._is_closed:
                 self._check_running()

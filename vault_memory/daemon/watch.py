@@ -137,7 +137,7 @@ class ChangeQueue:
             self._failed = others | {path: since.get(path, self._clock()) for path in failed}
             self._changed.notify_all()
 
-    def settle(self, seconds: float) -> None:
+    def hurry(self, seconds: float) -> None:
         """If not too many paths are pending, have them indexed now and wait for that, for at most `seconds`.
 
         Later events, and retries of failed paths, are not waited for.
