@@ -274,7 +274,7 @@ def find_items(
                 f"{item.source} asks to remember what {'you refused' if item.why == 'refused' else 'is kept'} already "
                 f"({item.resembles}): it was not written again"
                 for item in report.items
-                if item.is_asked_for and item.why in ("known", "refused")
+                if item.is_asked_for and item.why in ("known", "refused") and asked.since is None
             ]
     report.sessions, report.logs = len(sessions), len(logs)
     return Findings(report, marks, days, _names_without_page(index, met))
