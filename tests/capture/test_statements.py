@@ -532,3 +532,11 @@ def test_a_secret_in_a_log_is_not_kept() -> None:
     for line in ("Remember that the PIN of my bank card is 4711.", "Retiens que le code de la porte est 58A31."):
         (found,) = find_log_statements(line, 1, LANGUAGES)
         assert found.why == "secret" and "4711" not in found.text and "58A31" not in found.text
+
+
+def test_what_is_announced_and_then_quoted_makes_no_fact_of_the_next_sentence() -> None:
+    assert kept(("U", "Remember this:\n> Bob owns the cellar.\nWhat does that mean for Ann and her team?")) == []
+    listed = "- W @Boiler: It was serviced in May.\n- W @Nina: Lives in Lund since 2019.\n"
+    texts = [text for _, text in kept(("U", f"Please remember:\n{listed}Then run it again."))]
+    assert len(texts) == 2 and "serviced in May" in texts[0] and "Lund" in texts[1]
+    assert kept(("U", "L2 regularisation is what we always use for the ranker."))

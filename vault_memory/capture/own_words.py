@@ -71,12 +71,12 @@ _COMMAND = r"(?!(?:is|are|was|ist|sind|war|est|sont|es|son|é|são)\b)(?:[a-z./~
 _OUTPUT = re.compile(
     rf"^[ \t]*(?:\[?(?:\d{{4}}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d|\[{_LEVEL} *\]|"
     rf"{_LEVEL}(?::|[ \t]+\S{{0,12}}\d:\d\d))[^\n]*$|"
-    r"^[ \t]*(?:L\d+ |- [WBOS](?:\([^()\n]*\))? *@[^:\n]*: |\||>(?!>> \S))[^\n]*$|"
+    r"^## [^\n]+\.md[^\n]*(?:\n[^\n]+)+|^[ \t]*(?:L\d+ (?:[-*+>|#]|\d+[.)]) |\||>(?!>> \S))[^\n]*$|"
     rf"^[ \t]*(?:\$ {_COMMAND}|>>> \S)[^\n]*(?:\n[^\n]+)*",
     re.MULTILINE,
 )
 """A log line, recognised by a time to the second, or by a level in brackets or before a colon or time; a line of a note
-as recall cites it, a fact, a quoted line or a row of a table; or a command after its prompt, with its output."""
+as recall cites it, a quoted line or a row of a table; or a command after its prompt, with its output."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Control characters, which nobody types: the line was pasted from a terminal."""
 

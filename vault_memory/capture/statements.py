@@ -184,11 +184,13 @@ def is_statable(sentence: str) -> bool:
 def _of_message(said: SessionTurn, question: str, sets_task: bool, spoken: Spoken) -> Iterator[Statement]:
     """The sentences of one message of the user, which answers the agent's `question`, or else `sets_task`."""
     before: list[str] = []
-    is_announced, context = False, f"{question} {said.text}"
+    is_announced, is_list, context = False, False, f"{question} {said.text}"
     for place, line in enumerate(split_sentences(said.text)):
         sentence, is_bullet = _BULLET.sub("", line), _BULLET.match(line) is not None
         asked = find_request(sentence)
         statement: Statement | None = None
+        is_announced = is_announced and not sentence.endswith("?") and (is_bullet or not is_list)
+        is_list = is_announced and is_bullet
         if is_announced or asked.text:
             statement = read_request(asked.text or sentence, said.number, sentence, spoken, context)
             statement = statement and statement._replace(is_request=not asked.is_doubtful)
