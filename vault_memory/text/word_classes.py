@@ -48,6 +48,10 @@ class Language(NamedTuple):
     """Definite articles, unless they also mark what is meant in general, and "here": the matter at hand."""
     causes: str
     changes: str
+    now: str
+    """Adverbs that say that something is otherwise than before."""
+    contrasts: str
+    """Words that turn a statement about the same things into another: only, more, less, before, after …"""
     third: str
     """The ending of verbs in the third person singular, present tense."""
     past: str
@@ -88,6 +92,8 @@ LANGUAGES: Mapping[str, Language] = {
         causes="culprit turned turns workaround",
         changes="""moved switched migrated changed decided agreed dropped replaced renamed settled chose left joined
             became""",
+        now="now nowadays currently meanwhile henceforth instead",
+        contrasts="only more less fewer most least before after over under above below until except unless",
         third="s",
         past=r"was|were|had|did|got|went|came|wrote|gave|told|asked|said|thought|saw|made|took|ran|broke|lost|found|"
         r"knew|felt|began|brought|bought|sent|spent|heard|met|fell|forgot|understood|"
@@ -122,6 +128,9 @@ LANGUAGES: Mapping[str, Language] = {
         definite="der die das den dem des im am vom zum zur beim ins ans hier",
         causes="ursache schuld lag",
         changes="umgestiegen gewechselt entschieden beschlossen vereinbart umgezogen ersetzt übernommen",
+        now="jetzt nun nunmehr inzwischen mittlerweile derzeit aktuell fortan künftig stattdessen",
+        contrasts="""nur ausschließlich lediglich mehr weniger meisten wenigsten vor nach bevor nachdem über unter
+            bis außer""",
         third="t",
         past=r"war|waren|hatten?|wurden?|ging|kam|sah|ge\w{3,}t(?! (?:wird|werden))",
         unreal="wären?|wär|hätten?|würden?|könnten?|müssten?|sollten?",
@@ -160,6 +169,8 @@ LANGUAGES: Mapping[str, Language] = {
         definite="le la l' ici",
         causes="cause coupable faute venait",
         changes="décidé passé passés changé migré choisi convenu remplacé fermé quitté",
+        now="maintenant désormais dorénavant actuellement plutôt",
+        contrasts="seul seule seuls seules seulement uniquement plus moins avant après sur sous dessus dessous sauf",
         third="e",
         past=r"était|étaient|avait|avaient|ai|avons|est \w+é|(?:a|ont) (?:\w+ )?\w{2,}(?:ée?s?|u|is)",
         unreal=r"\w{2,}rai[st]|\w{2,}raient",
@@ -193,6 +204,8 @@ LANGUAGES: Mapping[str, Language] = {
         definite="el la al del aquí",
         causes="causa culpa arregló solucionó resolvió",
         changes="decidimos decidido cambiado cambiamos pasado acordado mudado migrado dejamos",
+        now="ahora actualmente ya",
+        contrasts="solo sólo solamente únicamente más menos antes después sobre bajo hasta excepto salvo",
         third="[ae]",
         past=r"era|fue|fueron|había|hizo|\w{2,}(?:ó|aba|ieron|aron)|(?:he|ha|hemos|han) \w+[dst]o",
         unreal=r"\w{2,}ría[ns]?|\w{2,}(?:iera|ara|áramos|iéramos)[ns]?",
@@ -228,6 +241,8 @@ LANGUAGES: Mapping[str, Language] = {
         definite="o a ao à do da no na aqui",
         causes="causa culpa resolvem resolveu",
         changes="decidimos mudamos passamos trocamos combinamos migramos mudou",
+        now="agora atualmente já",
+        contrasts="só apenas somente unicamente mais menos antes depois sobre sob acima abaixo até exceto salvo",
         third="[ae]",
         past=r"era|foi|foram|tinha|estava|tava|fez|\w{2,}(?:ou|ava|aram|eram)",
         unreal=r"\w{2,}ria[ms]?|\w{2,}(?:asse|esse|isse)[ms]?|fosse",

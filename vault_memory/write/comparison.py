@@ -92,7 +92,33 @@ def _closed_words() -> frozenset[str]:
 @cache
 def _function_words(language: str) -> frozenset[str]:
     grammar = grammar_of(language or "en")
-    return grammar.common - grammar.classes["changes"] - grammar.classes["wishes"]
+    return (grammar.common | grammar.classes["now"]) - grammar.classes["changes"] - grammar.classes["wishes"]
+
+
+def _contrasts(text: str) -> frozenset[str]:
+    """The words of contrast and of liking in a text: function words that may be all that sets two statements apart."""
+    words = words_of(text)
+    classes = grammar_of(language_of(words, [*LANGUAGES]) or "en").classes
+    return (classes["contrasts"] | classes["likes"]).intersection(words)
+
+
+def _swaps_names(text: str, known: KnownStatement) -> bool:
+    """Whether the names that two statements share are in another order, unless each is preceded by the same word."""
+    one, two = (_names(each, known.slugs) for each in (text, known.text))
+    shared = [name for name in one if name in two]
+    return shared != [name for name in two if name in one] and any(one[name] != two[name] for name in shared)
+
+
+def _names(text: str, slugs: Collection[str]) -> dict[str, str]:
+    """The capitalised words and the given names of a text in their order, with the word before each; no weekdays."""
+    found: dict[str, str] = {}
+    before = ""
+    for word in re.findall(r"[^\W_]+", text):
+        lower = word.casefold()
+        if (word[0].isupper() or lower in slugs) and not _DAY.fullmatch(word):
+            found.setdefault(lower, before)
+        before = lower
+    return found
 
 
 @cache
@@ -190,9 +216,7 @@ class Comparer:
         may_replace = not known.is_refused and known.is_about_same(text, names)
         if may_replace and self._fills_same_slot(text, kind, known):
             return SUPERSEDE
-        says_nothing_new = denies(text) == denies(known.text) and self._content(text) <= self._content(
-            known.text, known
-        )
+        says_nothing_new = self._says_nothing_new(text, known)
         if known.is_refused:
             return SKIP if self.telling(text, near) <= self.telling(known.text) else ""
         if known.is_batch and says_nothing_new:
@@ -203,6 +227,12 @@ class Comparer:
         if kind == known.kind == "O" and not known.is_batch and denies(text) == denies(known.text):
             return MERGE  # kept all the same
         return SKIP if says_nothing_new else ""
+
+    def _says_nothing_new(self, text: str, known: KnownStatement) -> bool:
+        """Whether a statement has no content word, no word of contrast and no order of names that a known one lacks."""
+        if denies(text) != denies(known.text) or not self._content(text) <= self._content(known.text, known):
+            return False
+        return _contrasts(text) <= {*words_of(known.text)} and not _swaps_names(text, known)
 
     def _fills_same_slot(self, text: str, kind: str, known: KnownStatement) -> bool:
         """Whether two statements have the same content words but for one number or the day ("the deadline moved to
