@@ -353,6 +353,11 @@ def test_opencode_repeats_nothing_when_a_new_process_continues_a_session(notes: 
     assert told("session.created") == core and told("chat.message", prompt="what about the greenhouse door?")
 
 
+def test_the_quotation_marks_of_opencode_run_are_not_part_of_the_prompt(notes: Path, data: Path) -> None:
+    read = hook_events.AGENTS["opencode"].read
+    assert read("chat.message", {"prompt": '"is the \\"big\\" boiler on?"'}).prompt == 'is the "big" boiler on?'
+
+
 @pytest.mark.parametrize("words", [["/no/such/program"], ["false"], ["echo", "garbage"], ["echo", '{"context": 5}']])
 def test_opencode_goes_on_without_us(tmp_path: Path, words: list[str]) -> None:
     found = hosted(tmp_path, words)

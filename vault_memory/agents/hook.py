@@ -31,6 +31,7 @@ from vault_memory.agents.hook_silence import (
 from vault_memory.errors import VaultMemoryError
 from vault_memory.integrations import hook_log
 from vault_memory.integrations.hook_log import Call
+from vault_memory.text.agent_frame import unquoted
 from vault_memory.vault import safe_files
 
 if TYPE_CHECKING:
@@ -213,7 +214,7 @@ class HookRun:
         if not self.event.said and hook_events.has_stored(lines):
             self.session.note(REMINDED)
             return False
-        from vault_memory.capture.own_words import split_sentences, unquoted
+        from vault_memory.capture.own_words import split_sentences
         from vault_memory.capture.scores import GATE
         from vault_memory.capture.statements import is_statable
         from vault_memory.sessions.readers import SPEAKERS, read_claude_code

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
+from vault_memory.text.agent_frame import unquoted
+
 _Kind = TypeVar("_Kind")
 
 STARTED, RESUMED, ASKED, COMPACTING, COMPACTED = "started", "resumed", "asked", "compacting", "compacted"
@@ -72,6 +74,7 @@ class Agent(NamedTuple):
         session, transcript, folder, asked, summary = (
             text_field(fields, name) for name in ("session_id", "transcript_path", "cwd", prompt, "compact_summary")
         )
+        asked = unquoted(asked) if self.name == "opencode" else asked
         said, answers = (tuple(_only(str, fields.get(name))) for name in ("said", "answers"))
         return HookEvent(what, session, transcript, folder, asked, said, answers, summary, fields.get("stored") is True)
 

@@ -62,7 +62,6 @@ _MARK = re.compile(
 _QUOTATION = re.compile(r"[\"“„«‟”]((?:[^\"“”„‟«»\n]|\n(?!\n))*)[\"“”»]")
 LONG_QUOTATION = 25
 """A quotation of at least this many characters is somebody else's text, a shorter one a name or a word."""
-_QUOTED_WHOLE = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _QUOTED = re.compile(r"^\s*[\"“„«].{20,}")
 _TALK = re.compile(r"^\W?\d{1,2}:\d\d(?::\d\d)?\W+\w[^\n:]{0,30}:[ \t][^\n]*$", re.MULTILINE)
 """A line of a pasted chat: time, name, and what was said."""
@@ -102,12 +101,6 @@ def last_question(text: str) -> str:
     """The question at the end of a message; "" for none."""
     *_, last = ("", *split_sentences(text))
     return last if last.endswith("?") else ""
-
-
-def unquoted(text: str) -> str:
-    """A message as it was typed: `opencode run` wraps one of several words in quotation marks."""
-    whole = _QUOTED_WHOLE.fullmatch(text)
-    return whole[1].replace('\\"', '"') if whole else text
 
 
 def ends(text: str) -> str:

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory.capture.own_words import SessionTurn, ends, split_sentences, unquoted
+from vault_memory.capture.own_words import SessionTurn, ends, split_sentences
 from vault_memory.capture.remember_requests import is_off_the_record, is_request
 from vault_memory.capture.retractions import SessionReview
 from vault_memory.config import Config
@@ -22,6 +22,7 @@ from vault_memory.sessions import ledger, projects, readers, transcript
 from vault_memory.sessions.transcript import Message
 from vault_memory.startup import vault_id
 from vault_memory.text import daily_notes
+from vault_memory.text.agent_frame import unquoted
 from vault_memory.text.scope_syntax import Folders
 from vault_memory.vault import safe_files
 from vault_memory.vault.vault import Vault

@@ -40,6 +40,7 @@ class _PlainForms(dict[int, str]):
 
 
 _PLAIN = _PlainForms({ord(alike): plain for plain, every in _LIKE.items() for alike in every})
+_QUOTED_WHOLE = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
 def _disguised(name: str) -> str:
@@ -94,3 +95,9 @@ def stripped(text: str) -> str:
         except (json.JSONDecodeError, RecursionError):
             return "".join(kept)
     return "".join((*kept, text[at:]))
+
+
+def unquoted(text: str) -> str:
+    """A message as it was typed: `opencode run` wraps one of several words in quotation marks."""
+    whole = _QUOTED_WHOLE.fullmatch(text)
+    return whole[1].replace('\\"', '"') if whole else text
