@@ -3,12 +3,13 @@
 A secret is recognised by its own shape (`_SHAPES`), by a place in a command, header or URL that takes nothing else
 (`_PLACES`), by a name next to it in settings, code or a sentence (`_NAMES`), or by being long and random.
 
-Of the 488 shapes in tests/sessions/secret_shapes.txt this misses 22. Libraries miss far more: redact-transcripts 298,
+Of the 489 shapes in tests/sessions/secret_shapes.txt this misses 22. Libraries miss far more: redact-transcripts 298,
 redact-secret 334, agentscrub 345, detect-secrets 413; detect-secrets with its entropy plugins misses 39, but then
 redacts something in 82 of the 89 harmless lines of plain_lines.txt next to it.
 """
 
 import re
+from base64 import b64decode
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -55,7 +56,8 @@ _SHAPES = (
     Rule("google-key", "AIza ya29. GOCSPX-", r"\b(?:AIza[\w-]{35}(?![\w-])|ya29\.[\w-]{20,}|GOCSPX-[\w-]{24,40})"),
     Rule("stripe-key", "k_live_ k_test_ whsec_", r"\b(?:[spr]k_(?:live|test)|whsec)_[A-Za-z0-9]{16,250}"),
     Rule("token", "SK AC dapi pul- key- sq0 ATATT3 ATCTT3 :AA AGE-SECRET-KEY- pplx- HRKU-",
-         r"\b(?:(?:SK|AC|dapi|key-)[0-9a-f]{32}|pul-[0-9a-f]{40}|pplx-[0-9A-Za-z]{32,64}|HRKU-[0-9A-Za-z_-]{36,64}|sq0(?:atp|csp|idp)-[\w-]{22,43}"
+         r"\b(?:(?:SK|AC|dapi|key-)[0-9a-f]{32}|pul-[0-9a-f]{40}|pplx-[0-9A-Za-z]{32,64}"
+         r"|HRKU-[0-9A-Za-z_-]{36,64}|sq0(?:atp|csp|idp)-[\w-]{22,43}"
          r"|AT[AC]TT3[\w=-]{100,300}|AGE-SECRET-KEY-1[A-Z0-9]{58})(?![\w-])|(?<!\d)\d{8,10}:AA[\w-]{33}(?![\w-])"),
 )  # fmt: skip
 """The last rule is for rarer vendors; the longer tokens of others are recognised as random."""
@@ -144,6 +146,14 @@ def _is_typed(value: str, match: re.Match[str]) -> bool:
 
 def _is_credential(value: str, match: re.Match[str]) -> bool:
     return value.endswith("=") or _has_letters_and_digits(value) or _is_scrambled(value, 12)
+
+
+def _is_basic_auth(value: str, match: re.Match[str]) -> bool:
+    """A user, a colon and a password in base64, or else a key."""
+    try:
+        return re.fullmatch(rb"[!-~]+:[!-~]+", b64decode(value, validate=True)) is not None or _is_key(value, match)
+    except ValueError:
+        return _is_key(value, match)
 
 
 def _is_named(value: str, match: re.Match[str]) -> bool:
@@ -278,7 +288,7 @@ _PLACES = (
          _is_credential),
     Rule("credential", "auth client-key-data",  # in base64, which is short where the password is
          r"(?:(?<![A-Za-z])_auth[ \t]?=[ \t]?|[\"']auth[\"'][ \t]?:[ \t]?|\bclient-key-data:[ \t]?)[\"']?"
-         r"(?P<secret>[A-Za-z0-9+/]{8,8192}={0,2})", _is_credential),
+         r"(?P<secret>[A-Za-z0-9+/]{8,8192}={0,2})", _is_basic_auth),
     Rule("webhook", "hook", r"\bhttps?://[^\s\"'<>]{0,200}?hook[^\s\"'<>/]{0,100}/(?P<secret>[^\s\"'<>()]{12,1024})",
          _is_key),
     Rule("url-token", "://", r"\b[a-z][a-z0-9+.-]{1,20}://(?P<secret>[^\s/:@\"'<>]{16,256})@", _is_key),

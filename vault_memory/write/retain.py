@@ -112,7 +112,7 @@ def check_entities(names: Sequence[str]) -> None:
 def check(bullet: Bullet) -> None:
     """Raise UsageError unless the bullet would be parsed as the fact it states."""
     check_entities(bullet.entities)
-    if (line := facts.HEAD.match(bullet.text.strip().removeprefix("- "))) and line[3]:
+    if (line := facts.HEAD.match(re.sub(r"^\s*[-*+] ", "", bullet.text))) and line[3]:
         named = " ".join(f"--entity {shlex.quote(name)}" for name in entities.mentions(line[3]))
         raise UsageError(
             f"`{line[0].partition(':')[0]}:` is the head of a whole line: give only the words after it.",
