@@ -452,15 +452,29 @@ def test_a_call_that_is_given_up_holds_up_no_other(root: Path) -> None:
         assert "it can be found now" in session.call("memory_store", content="And this one is kept")
 
 
-def test_what_is_no_message_does_not_end_the_server(root: Path) -> None:
+NO_MESSAGES: list[tuple[bytes, int, object]] = [
+    (b"not json", -32700, None), (b"[" * 5000, -32700, None), (b"\xff\xfe\x00", -32700, None),
+    (b'{"jsonrpc":"2.0","id":1}', -32600, 1), (b'{"jsonrpc":"1.0","id":"a","method":"ping"}', -32600, "a"),
+    (b'{"id":8,"method":"tools/list"}', -32600, 8),
+    (b"7", -32600, None), (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, None),
+    (b'{"jsonrpc":"2.0","id":1,"result":null}', -32600, None),
+    (b'{"jsonrpc":"2.0","id":6,"method":"ping","params":["\\udc00"]}', -32600, 6),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("greeted", [False, True])
+def test_what_is_no_message_is_answered_and_survived(root: Path, greeted: bool) -> None:
     wire = Wire(root)
-    wire.greet()
-    for line in (b"not json", b"[" * 5000, b"\xff\xfe\x00", b"7", b'{"jsonrpc":"2.0","id":1}'):
+    if greeted:
+        wire.greet()
+    for line, code, number in NO_MESSAGES:
         wire.send(line + b"\n")
-    wire.call(99, "memory_search", query="Peter")
-    while (found := wire.receive())["id"] != 99:
-        pass
-    assert "Prefers concise" in found["result"]["content"][0]["text"]
+        found = wire.receive()
+        assert (found["error"]["code"], found["id"]) == (code, number) and "result" not in found, line
+    if not greeted:
+        assert wire.greet()["result"]["serverInfo"]["name"] == "vault-memory"
+    wire.ask(99, "ping")
+    assert wire.receive()["id"] == 99
 
 
 def held_up(root: Path) -> Running:

@@ -18,7 +18,8 @@ from vaults import fill
 
 from vault_memory.errors import ConflictError, RefusedError
 from vault_memory.integrations import settings_paths
-from vault_memory.integrations.install import Installer
+from vault_memory.integrations.install import Installer, replace_file
+from vault_memory.vault import safe_files
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "PostCompact", "Stop", "SessionEnd")
 
@@ -504,6 +505,43 @@ def test_a_file_changed_meanwhile_is_not_written(home: Home) -> None:
     with pytest.raises(ConflictError):
         installer(home.folder).apply(changes)
     assert file.read_bytes() == b'{"a": 1}' and os.listdir(file.parent) == ["mcp.json"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no lock of a folder")
+def test_of_two_writers_at_once_neither_loses_a_change_nor_tears_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    writers, rounds = 4, 25
+    code = f"""if True:
+        import json, pathlib
+        from vault_memory.errors import ConflictError
+        from vault_memory.integrations.install import replace_file
+        file, done = pathlib.Path({str(file)!r}), 0
+        while done < {rounds}:
+            before = file.read_bytes() if file.exists() else None
+            count = json.loads(before)["count"] if before else 0
+            try:
+                replace_file(file, before, json.dumps({{"count": count + 1}}).encode())
+                done += 1
+            except ConflictError:
+                pass"""
+    environ = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    running = [subprocess.Popen([sys.executable, "-c", code], env=environ) for _ in range(writers)]
+    assert [each.wait(60) for each in running] == [0] * writers
+    assert json.loads(file.read_bytes()) == {"count": writers * rounds} and os.listdir(tmp_path) == [file.name]
+
+
+def test_a_file_created_at_the_last_moment_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "settings.json"
+    place_new = safe_files.place_new
+
+    def place_late(part: Path, target: Path) -> None:
+        target.write_bytes(b"theirs")
+        place_new(part, target)
+
+    monkeypatch.setattr(safe_files, "place_new", place_late)
+    with pytest.raises(ConflictError):
+        replace_file(file, None, b"ours")
+    assert file.read_bytes() == b"theirs" and os.listdir(tmp_path) == [file.name]
 
 
 def test_an_uninstall_does_not_need_the_vault(home: Home) -> None:

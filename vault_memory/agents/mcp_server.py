@@ -4,6 +4,7 @@ The implementation of the tools (mcp_answers.py) is imported, with all it needs,
 """
 
 import asyncio
+import json
 import logging
 import os
 import re
@@ -16,10 +17,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
+import anyio
 import mcp_types as types
 from mcp import MCPError
 from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
 from vault_memory.agents import mcp_tools
 from vault_memory.errors import UsageError, VaultMemoryError
@@ -104,8 +108,21 @@ class McpServer:
     async def run(self) -> None:
         """Serve the connection on standard input and output until it ends."""
         server = self.protocol()
-        async with stdio_server() as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+        async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as group:
+            to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception]()
+
+            async def forward() -> None:
+                """Reject malformed messages here: the SDK would drop them, and the sender would wait for ever."""
+                with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    async with to_server:
+                        async for read in incoming:
+                            if isinstance(read, Exception):
+                                await outgoing.send(_refusal(read))
+                            else:
+                                await to_server.send(read)
+
+            group.start_soon(forward)
+            await server.run(from_client, outgoing, server.create_initialization_options())
 
     def end(self) -> None:
         """Give a running write a moment to finish.
@@ -218,6 +235,24 @@ def _always_answer(result: Result) -> Callable[[Context, types.PaginatedRequestP
 def _answer(text: str, structured: dict[str, Any] | None = None, is_error: bool = False) -> types.CallToolResult:
     text_content = types.TextContent(type="text", text=text)
     return types.CallToolResult(content=[text_content], structured_content=structured or None, is_error=is_error)
+
+
+def _refusal(error: Exception) -> SessionMessage:
+    """Return the JSON-RPC error for a line that is not a valid message.
+
+    It carries the id of a request if that can be read, but not the id of a response, which would look like a request's.
+    """
+    found = error.errors(include_url=False) if isinstance(error, ValidationError) else []
+    code, why = types.INVALID_REQUEST, "This is not a JSON-RPC 2.0 message; each takes a line of its own."
+    given = next((each["input"] for each in found if isinstance(each["input"], dict)), {})
+    if line := next((each["input"] for each in found if each["type"] == "json_invalid"), ""):
+        try:
+            given = json.loads(line)  # accepts lone surrogates, which pydantic rejects
+        except (ValueError, TypeError, RecursionError):
+            code, why = types.PARSE_ERROR, "This line is not JSON."
+    number = given.get("id") if isinstance(given, dict) and not {"result", "error"} & given.keys() else None
+    known = number if isinstance(number, int | str) and not isinstance(number, bool) else None
+    return SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=known, error=types.ErrorData(code=code, message=why)))
 
 
 def _error_text(error: Exception, what: str) -> str:

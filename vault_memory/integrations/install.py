@@ -434,23 +434,29 @@ def _encoded(text: str | None) -> bytes | None:
 def replace_file(file: Path, before: bytes | None, after: bytes | None) -> None:
     """Replace the bytes of a file (None for no file); raises ConflictError if they are not `before` any more."""
     part = file.with_name(f".{file.name}.vault-memory.part")
+    what = f"{file} was changed meanwhile: it was not touched."
+    conflict = ConflictError(what, "Run this again; close the program that writes it if need be.")
     with plain_errors(file):
         file.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            part.unlink(missing_ok=True)  # left by a write that was killed
-            if after is not None:
-                safe_files.write_durably(part, after)
-            if (file.read_bytes() if file.exists() else None) != before:
-                what = f"{file} was changed meanwhile: it was not touched."
-                raise ConflictError(what, "Run this again; close the program that writes it if need be.")
-            if after is None:
-                file.unlink()
-            else:
-                if before is not None:
+        with safe_files.one_writer(file.parent):  # others use the same part file
+            try:
+                part.unlink(missing_ok=True)  # left by a write that was killed
+                if after is not None:
+                    safe_files.write_durably(part, after)
+                if (file.read_bytes() if file.exists() else None) != before:
+                    raise conflict
+                if after is None:
+                    file.unlink()
+                elif before is None:
+                    try:
+                        safe_files.place_new(part, file)
+                    except FileExistsError:
+                        raise conflict from None
+                else:
                     safe_files.keep_attributes(file, part)
-                os.replace(part, file)
-        finally:
-            part.unlink(missing_ok=True)
+                    os.replace(part, file)
+            finally:
+                part.unlink(missing_ok=True)
 
 
 def _write_private(file: Path, data: bytes) -> None:
