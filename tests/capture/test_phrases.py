@@ -89,6 +89,22 @@ Kom ihåg att nyckeln ligger hos grannen.
 Onthoud dat de winkel op maandag dicht is.
 Zapamiętaj, że sklep jest zamknięty w poniedziałki.
 Запомни: мы пишем отчёты только по-русски.
+Btw remember that Bob owns billing.
+FYI remember that Bob owns billing.
+By the way remember that Bob owns billing.
+Yes remember that Bob owns billing.
+One more thing remember that Bob owns billing.
+Going forward remember that Bob owns billing.
+Hey Claude remember that Bob owns billing.
+Oh and btw don't forget that mum arrives Sunday
+It would be great if you could remember that I use tabs
+From now on remember that we use uv.
+Our wifi name is Fjord for future reference
+Bob's birthday is 4 May for the record
+Übrigens merk dir, dass Bob die Rechnungen macht
+S'il te plaît retiens que Bob gère la facturation.
+Por cierto recuerda que Bob lleva la facturación.
+Aliás lembra que o Bob trata da faturação.
 """
 
 STATEMENTS = r"""
@@ -162,6 +178,12 @@ Speichere das Ergebnis in der Datei out.json bitte
 Le formulaire doit retenir la dernière saisie
 Guarda esto en un archivo temporal
 It should remember that the dialog was closed.
+Store this value in Redis under the key session:42
+The form should remember the user's last choice
+Make the app remember the window size
+Let's remember the window size
+Add a field for the record
+Each page is kept for the record
 In this session always answer in English.
 For this task, always use verbose logging.
 I want you to never touch prod in this session.
@@ -268,11 +290,15 @@ def test_it_is_asked_to_remember(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["Retain the last three backups.", "Don't forget the semicolon in the last line.",
-     "We should make a note of failed jobs in the audit table."],
+    ["Let's remember that we deploy on Fridays.", "Retain the last three backups.",
+     "Don't forget the semicolon in the last line.", "We should make a note of failed jobs in the audit table."],
 )  # fmt: skip
 def test_what_may_be_a_task_is_proposed(text: str) -> None:
     assert [one.is_request for one in _found(text)] == [False]
+
+
+def test_what_all_are_to_remember_follows_that() -> None:
+    assert [one.text for one in _found("Let's remember that we deploy on Fridays")] == ["We deploy on Fridays"]
 
 
 @pytest.mark.parametrize("text", _phrases(STATEMENTS))

@@ -309,6 +309,22 @@ _ASIDES = frozenset(
     ("also", "just", "ok", "okay", "right", "so", "then", "now", "oh", "hey", "well", "better", "aussi")
 )
 """Words that may stand between the beginning of a clause, or those that address somebody, and a request."""
+_OPENING = pattern_of(r"""
+    (?:(?:and|but|oh|ah|hey|hi|hello|also|ok|okay|so|then|now|btw|fyi|yes|yeah|yep|by the way|for your information|
+    (?:one|another) (?:(?:more|last|final|other) )?thing|going forward|moving forward|from now on|let(?:'?s| us)|
+    claude(?: code)?|codex|gemini|copilot|und|ja|übrigens|bitte|ab (?:jetzt|sofort)|et|oui|au fait|désormais|
+    s'? ?il (?:te|vous) plaît|y|sí|por cierto|por favor|e|sim|aliás|a propósito) )+|
+    (?:(?:it|that)(?:'d| would| will) )?(?:would )?be (?:[^\W\d]+ ){1,2}if you (?:could|might|would|can)\b
+""")
+"""Asides that may begin a clause before a request, and the roundabout "it would be great if you could …"."""
+_LETS = frozenset(("let", "let's", "lets"))
+"""Words that ask all, the speaker included."""
+
+_FOR_THE_RECORD = pattern_of(r"for (?:the record|(?:your |the |my |our )?future reference)\W*$")
+_BEING = frozenset(("is", "isn't", "are", "aren't", "am", "i'm", "we're"))
+_POINTERS = frozenset(("a", "an", "the", "this", "that", "these", "those"))
+"""Words before a thing that "for the record" may be about: "there is a field for the record"."""
+
 _OURS = frozenset().union(*(each.classes["ours"] for each in grammars()))
 _CLOSED = frozenset().union(*(each.common | each.classes["idle"] for each in grammars()))
 _NOUN_MARKS = frozenset().union(*(each.classes["determiners"] for each in grammars())) | {"this", "that"}
@@ -387,7 +403,11 @@ def find_request(sentence: str) -> RememberRequest:
         return RememberRequest()
     for request in islice(_REMEMBER.finditer(lower), NESTED_REQUESTS):
         clause = max(lower.rfind(mark, 0, request.start()) for mark in ",;:.–—(") + 1
-        lead = words_of(lower[clause : request.start()])
+        said = words_of(lower[clause : request.start()])
+        if _is_for_the_record(lower, request, said):
+            return RememberRequest(text[: request.start()].strip(MARKS))
+        opening = _OPENING.match(" ".join([*said, ""]))
+        lead = said[len(words_of(opening[0])) :] if opening else said
         if lower.endswith("?") and _ASKING.isdisjoint(word.partition("-")[0] for word in lead[:1]):
             continue
         announced = _ANNOUNCED.match(lower, request.end())
@@ -396,7 +416,10 @@ def find_request(sentence: str) -> RememberRequest:
         is_task = _NO_REQUEST.match(lower, request.end()) or (not announced and _is_thing_to_store(lower, request))
         if not (is_task or len(lead) > LEAD_WORDS or _is_told(lead)) and _opens_clause(lead, request, announced):
             asked = _content(text, lower, request, clause)
-            return asked._replace(is_doubtful=asked.is_doubtful or not _OURS.isdisjoint(lead))
+            is_ours = not (_ours_of(lower) | _LETS).isdisjoint(said)
+            if not _LETS.isdisjoint(said) and (asked.points_back or asked.is_doubtful):
+                continue  # "let's remember the last choice" is a task
+            return asked._replace(is_doubtful=asked.is_doubtful or is_ours)
     return RememberRequest()
 
 
@@ -457,6 +480,25 @@ def _opens_clause(lead: Sequence[str], request: re.Match[str], announced: re.Mat
     elif to_you < 0 and not _NOUN_MARKS.isdisjoint(rest[-1:]) and rest[-1] not in _OBJECTS - {"this", "that"}:
         return False
     return _CLOSED.issuperset(rest) or (announced is not None and not _is_clause(" ".join(rest)))
+
+
+def _is_for_the_record(lower: str, request: re.Match[str], lead: Sequence[str]) -> bool:
+    """Whether "for the record" ends a clause that says what something is ("our wifi name is Fjord for the record"),
+    rather than what a thing in it is for ("the order has a field for the record", "it is kept for the record")."""
+    if not _FOR_THE_RECORD.match(lower, request.start()) or len(lead) <= MIN_CONTENT_WORDS or _is_told(lead[1:]):
+        return False
+    english = grammar_of("en")
+    if english.has("pointing questions definite", [word for word in lead[:1] if word != "the"]):
+        return False
+    is_state = not _BEING.isdisjoint(lead[:-1]) or english.has("states likes wishes", lead[:2])
+    is_for_it = lead[-2] in _POINTERS or lead[-1] in ("kept", "written") or english.past.fullmatch(lead[-1])
+    return is_state and not is_for_it and not english.has("interrogatives", lead)
+
+
+def _ours_of(lower: str) -> frozenset[str]:
+    """The words for "we" and "our" in the language of a text, or in any if that is unknown: "on" is one in French."""
+    language = language_of(words_of(lower), [*LANGUAGES])
+    return grammar_of(language).classes["ours"] if language else _OURS
 
 
 def _is_thing_to_store(lower: str, request: re.Match[str]) -> bool:
