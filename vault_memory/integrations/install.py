@@ -445,16 +445,18 @@ def replace_file(file: Path, before: bytes | None, after: bytes | None) -> None:
                     safe_files.write_durably(part, after)
                 if (file.read_bytes() if file.exists() else None) != before:
                     raise conflict
+                is_done = True
                 if after is None:
-                    file.unlink()
-                elif before is None:
-                    try:
-                        safe_files.place_new(part, file)
-                    except FileExistsError:
-                        raise conflict from None
-                else:
+                    is_done = before is None or safe_files.remove(file, part, before)
+                elif before is not None:
                     safe_files.keep_attributes(file, part)
-                    os.replace(part, file)
+                    is_done = safe_files.replace(part, file, before)
+                else:
+                    safe_files.place_new(part, file)
+                if not is_done:
+                    raise conflict
+            except FileExistsError:
+                raise conflict from None
             finally:
                 part.unlink(missing_ok=True)
 
