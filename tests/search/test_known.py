@@ -96,6 +96,24 @@ def test_a_name_in_the_question_does_not_hide_the_line_that_answers_without_it(t
         assert any(wanted in result.content for result in hook.results)
 
 
+def test_a_rare_word_that_hardly_asks_for_anything_brings_nothing_up(indexed_sample: Path) -> None:
+    of = Memory(Config(vault=indexed_sample, journal=False))
+
+    def places(answer: Answer) -> list[tuple[str, int]]:
+        return [(result.path, result.start_line) for result in answer.results]
+
+    told, noted = _unasked(
+        of, "Tell Peter thanks, he likes short messages", "Tell Ingrid that the fence needs new paint, thanks"
+    )
+    assert ("memory/2025-10-25.md", 5) not in places(told)
+    assert not any("Heat shield" in result.content for result in noted.results)
+    asked = of.recall("Does Peter like short messages, thanks?")
+    assert ("memory/2025-11-11.md", 36) in places(asked)[:5]
+    code = of.recall("Which EPSG code do we use for Gothenburg?")
+    assert any("EPSG:3007" in result.content for result in code.results[:CLOSEST])
+    assert any(result.path == "bank/world.md" and "EPSG:3007" in result.content for result in code.results)
+
+
 def test_what_is_near_a_question_only_by_its_name_is_too_weak(tmp_path: Path) -> None:
     log = "- Bram wants messages short, on the phone.\n- Bram lives at the lock.\n- Bram sold the sledge to Ida.\n"
     others = ("was born in Hoorn", "owns a barge", "plays the tuba", "turned forty", "paints in oils", "has a twin")

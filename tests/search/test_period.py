@@ -209,3 +209,10 @@ def test_lines_that_name_the_month_are_found_wherever_they_stand(tmp_path: Path)
     mine = memory(fill(tmp_path / "vault", notes))
     found = mine.recall("what is planned for December?", now="2026-11-23").results
     assert [one.path for one in found] == ["memory/2026-11-17.md", "Projects/Kestrel.md"]
+
+
+def test_may_is_a_month_only_behind_a_preposition(tmp_path: Path) -> None:
+    notes = {"Shed.md": "# Shed\n\n- [ ] Door: to be painted in May\n", "Rules.md": "Guests may bring a dog.\n"}
+    found = memory(fill(tmp_path / "vault", notes)).recall("what is to do in May?", now="2026-02-23")
+    assert [one.path for one in found.results] == ["Shed.md"]
+    assert "in" not in found.matched

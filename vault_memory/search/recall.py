@@ -114,6 +114,10 @@ class Recall:
         found, query = ranking.candidates, ranking.candidates.query
         request = query.request
         relevance = relevance_gate.find_relevance(found, finder, list(ranking.scores))
+        if relevance.hidden and request.unasked:  # these must come close to the best by themselves
+            floor = UNASKED_FLOOR * max(ranking.scores.values(), default=0.0)
+            close = (i for i in relevance.hidden if ranking.scores[i] >= floor and i not in relevance.weak)
+            relevance = relevance._replace(hidden=tuple(close))
         ranking = promoted(ranking, relevance.hidden) if relevance.hidden else ranking
         limits = request
         if relevance.missing and request.rendered and (request.k or request.unasked) and not request.all:

@@ -313,12 +313,19 @@ def _find_hidden(found: Candidates, words: Sequence[_Word], ranked: Sequence[int
     """Return the best passages with the rare words of a question about a name, if none of the first CLOSEST has them.
 
     What the name's page and facts gain for the name would otherwise hide the line that answers without saying it.
+    Words that hardly ask for anything ("thanks", "new") do not count, however rare.
     """
     others = [word for word in words if not word.is_name]
     if len(others) == len(words) or found.query.request.preset != "tuned":
         return ()
     texts = [i for i in ranked if i in found.passages and 0 <= found.passages[i].section < ASIDE]
-    left = [word for word in others if 0 < len(word.hits) <= RARE_PASSAGES and word.hits.isdisjoint(ranked[:CLOSEST])]
+    left = [
+        word
+        for word in others
+        if word.weight >= LEAST_ASKED_WEIGHT
+        and 0 < len(word.hits) <= RARE_PASSAGES
+        and word.hits.isdisjoint(ranked[:CLOSEST])
+    ]
 
     def weights(passage: int) -> tuple[float, float]:
         rare, every = (sum(word.weight for word in some if passage in word.hits) for some in (left, others))

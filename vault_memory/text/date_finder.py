@@ -43,6 +43,7 @@ _PREPOSITIONS = frozenset(
 )
 # After these even a round number ("in 2000") is a year.
 _YEAR_LEADS = ("in", "during", "throughout", "since", "until", "before", "after")
+_MAY_LEADS = ("in", "of", "by", "until")
 _FACT_LEADS = ("in", "during", "throughout", "between", "from")
 
 _UNIT = "(?!vs)[b-df-hj-np-tv-xz]{1,3}"
@@ -172,7 +173,8 @@ def spelled(span: Span) -> tuple[list[str], list[str]]:
         names = [f"{n} {m}" for n, m in pairs] + [f"{m} {n}" for n, m in pairs]
         return [*names, span.start.isoformat(), f"{day:02}.{month:02}.{year:04}", f"{day}.{month}.{year:04}"], []
     if span == unit_of(span.start, "month"):
-        return [f"{name} {year}", f"{name[:3]} {year}", *([name] if name != "may" else [])], []
+        alone = [f"{lead} may" for lead in _MAY_LEADS] if name == "may" else [name]  # "may" is mostly the verb
+        return [f"{name} {year}", f"{name[:3]} {year}", *alone], []
     return [], [str(year)] if span == unit_of(span.start, "year") else []
 
 
