@@ -129,7 +129,7 @@ def test_a_dry_run_says_what_the_run_will_do(memory: Federation, tmp_path: Path,
     assert "keep  - W: I'm allergic" not in told and "walnuts" in told
     if mode == "propose":
         assert "keep  - O: I prefer dark themes" in told and "more wait for another day" in told
-    save(memory, page(memory).replace("- [ ] W: I'm", "- [x] W: I'm").replace("- [ ] page", "- [x] page"))
+    save(memory, page(memory).replace("- [ ] O: I", "- [x] O: I").replace("- [ ] page", "- [x] page"))
     assert "Remembered:" in both()
 
 
@@ -264,6 +264,13 @@ def test_words_kept_for_a_project_give_way_to_those_that_the_user_ticks_for_ever
     (fact,) = done.facts
     assert fact.text == "I'm badly allergic to all nuts." and fact.instead.startswith("I'm allergic to walnuts.")
     assert "nuts" not in page(memory)
+
+
+def test_what_is_kept_for_its_project_already_takes_no_place_of_what_is_not_kept_at_all(memory: Federation) -> None:
+    memory = Federation(replace(memory.config, capture_max_per_day=2))
+    say(memory, "s2", "Remember that I'm allergic to walnuts.")
+    done = memory.capture()
+    assert [bool(one.kept_for) for one in (*done.proposals, *done.held)] == [False, False, True]
 
 
 @pytest.mark.parametrize("refusal", ["- [-]", ""])

@@ -444,7 +444,8 @@ class _Run:
         known = {str(event.get("name")) for event in journal.capture_events(self._vault.root)}  # undone runs included
         pages = (captured_proposals.propose_page(name, source) for name, source in names.items())
         rest += [one for one in pages if one.name not in known | self._states.keys()]
-        new = sorted([*self._open("held"), *rest], key=lambda one: (-one.score, one.day, one.name))
+        # What is written for one project already can wait longest.
+        new = sorted([*self._open("held"), *rest], key=lambda one: (one.kept_for != "", -one.score, one.day, one.name))
         shown = self._within_the_day(new)
         held = [one for one in new if one not in shown]
         self._note("proposed", shown)
