@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from vault_memory.capture import exclusions
 from vault_memory.capture.clauses import MAX_WORDS, MIN_WORDS, OPENING, STANDING, clauses, lasting_part
+from vault_memory.capture.corrections import find_correction
 from vault_memory.capture.own_words import TYPED_CHARS, SessionTurn, last_question, split_sentences
 from vault_memory.capture.remember_requests import (
     MARKS,
@@ -166,10 +167,17 @@ def find_statements(messages: Sequence[SessionTurn], languages: Sequence[str]) -
     # A request to remember may point back to a sentence that was already found as a statement.
     found = list({(one.message, one.sentence): one for one in found}.values())
     review = SessionReview(messages)
-    return sorted((_reviewed(one, review) for one in found), key=lambda one: one.message)
+    reviewed = [_reviewed(one, messages, review) for one in found]
+    # A correction is no statement of its own.
+    used = {(one.message, one.sentence) for one, was in zip(reviewed, found, strict=True) if one.text != was.text}
+    kept = [one for one, was in zip(reviewed, found, strict=True) if (was.message, was.sentence) not in used]
+    return sorted(kept, key=lambda one: one.message)
 
 
-def _reviewed(one: Statement, review: SessionReview) -> Statement:
+def _reviewed(one: Statement, messages: Sequence[SessionTurn], review: SessionReview) -> Statement:
+    """A statement as its speaker corrected or took it back afterwards."""
+    while one.cue is not NOTHING and (new := find_correction(one.text, one.sentence, one.message, messages)):
+        one = one._replace(text=new.text, message=new.message, sentence=new.sentence)
     if one.cue is NOTHING or not review.is_taken_back(one.sentence, one.message, is_request=one.is_request):
         return one
     return one._replace(why=TAKEN_BACK)

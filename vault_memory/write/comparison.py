@@ -43,8 +43,8 @@ NAME_LENGTH, SAME_LETTERS = 1.8, 5
 
 _LETTERS = {word: letter for letter, word in facts.KINDS.items()}
 _WORD = re.compile(r"[^\W_]{3,}|\d+")
-_NUMBER = re.compile(r"(?<![\w-])\d+(?:[.:,/-]\d+)*(?:[a-z]{1,3}\d{0,2})?(?!\w)")
-_DAY = re.compile(  # weekdays in the languages of capture, months in English
+NUMBER = re.compile(r"(?<![\w-])\d+(?:[.:,/-]\d+)*(?:[a-z]{1,3}\d{0,2})?(?!\w)")
+DAY = re.compile(  # weekdays in the languages of capture, months in English
     r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|lundis?"
     r"|mardis?|mercredis?|jeudis?|vendredis?|samedis?|dimanches?|lunes|martes|miércoles|jueves|viernes|sábados?"
     rf"|domingos?|(?:segunda|terça|quarta|quinta|sexta)s?|{'|'.join(MONTHS)})\b",
@@ -79,7 +79,7 @@ def _repeats(text: str, other: str) -> bool:
     words, known = words_of(text), words_of(other)
     one, two = ({word[:SAME_LETTERS] for word in each if len(word) > 2} - _closed_words() for each in (words, known))
     is_changed = any(each.has("changes", words) for each in grammars())
-    if not (denies(text) and denies(other)) or is_changed or set(_NUMBER.findall(text)) - set(_NUMBER.findall(other)):
+    if not (denies(text) and denies(other)) or is_changed or set(NUMBER.findall(text)) - set(NUMBER.findall(other)):
         return False
     return len(one & two) >= max(LEAST_REPEATED, REPEATED_WORDS * min(len(one), len(two)))
 
@@ -115,7 +115,7 @@ def _names(text: str, slugs: Collection[str]) -> dict[str, str]:
     before = ""
     for word in re.findall(r"[^\W_]+", text):
         lower = word.casefold()
-        if (word[0].isupper() or lower in slugs) and not _DAY.fullmatch(word):
+        if (word[0].isupper() or lower in slugs) and not DAY.fullmatch(word):
             found.setdefault(lower, before)
         before = lower
     return found
@@ -240,13 +240,13 @@ class Comparer:
         if "B" in (kind, known.kind) and date_finder.fact_tense(text.lower().split()) == date_finder.PAST:
             return False
         numbers, days = (
-            tuple(set(pattern.findall(one.casefold())) for one in (text, known.text)) for pattern in (_NUMBER, _DAY)
+            tuple(set(pattern.findall(one.casefold())) for one in (text, known.text)) for pattern in (NUMBER, DAY)
         )
         changed = [(new - old, old - new) for new, old in (numbers, days)]
         if not any(new and old for new, old in changed) or max(map(len, changed[0])) > 1:
             return False
         aside = _changing_words() | self._content("", known)
-        one, two = (self._content(_NUMBER.sub(" ", _DAY.sub(" ", each))) for each in (text, known.text))
+        one, two = (self._content(NUMBER.sub(" ", DAY.sub(" ", each))) for each in (text, known.text))
         return denies(text) == denies(known.text) and bool(one & two) and one - aside == two - aside
 
     def telling(self, text: str, near: float = 0.0) -> set[str]:
