@@ -19,7 +19,11 @@ def kept(*said: str) -> list[str]:
     [
         ("Remember that the choir meets on Mondays.", "sorry, Wednesdays", "The choir meets on Wednesdays."),
         ("Remember that the choir meets on Mondays.", "no, it's on Wednesdays.", "The choir meets on Wednesdays."),
-        ("Remember that the pump runs at 40 bar and 12 volts.", "wait, 45 bar", "The pump runs at 45 bar and 12 volts."),
+        ("Remember that the pump takes 40 bar and 12 volts.", "wait, 45 bar", "The pump takes 45 bar and 12 volts."),
+        ("Remember that the cache listens on port 5433.", "Actually no, it's port 5434",
+         "The cache listens on port 5434."),
+        ("merk dir: die Datenbank lauscht auf Port 5433", "nein, sie lauscht auf Port 5434",
+         "Die Datenbank lauscht auf Port 5434"),
         ("Remember that Ada keeps the keys and Rob the tools.", "actually Ida keeps the keys",
          "Ida keeps the keys and Rob the tools."),
         ("Merk dir: die Heizung wird am 3. Mai gewartet.", "nein, am 5. Mai", "Die Heizung wird am 5. Mai gewartet."),

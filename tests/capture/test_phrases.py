@@ -411,12 +411,10 @@ def test_a_negation_that_is_no_refusal_asks_all_the_same(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "corrected"),
+    ("said", "retraction"),
     [
         ("Remember that the staging server is called hamster.",
          "Sorry, no, forget that, the staging server is called gerbil, I mixed them up."),
-        ("Remember that the database listens on port 5433.", "Actually no, it's port 5434"),
-        ("merk dir: die Datenbank lauscht auf Port 5433", "nein, sie lauscht auf Port 5434"),
         ("Remember that the staging server is called hamster.", "Forget that, it is wrong."),
         ("Remember that the staging server is called hamster.", "please delete that from your memory"),
         ("Remember that the staging server is called hamster.", "jk"),
@@ -425,8 +423,8 @@ def test_a_negation_that_is_no_refusal_asks_all_the_same(text: str) -> None:
         ("Remember that we always book hotel Arcadas.", "never mind, is hotel Arcadas open?"),
     ],
 )  # fmt: skip
-def test_a_request_that_is_corrected_or_taken_back_is_not_kept(said: str, corrected: str) -> None:
-    turns = [SessionTurn(1, True, said), SessionTurn(2, False, "Noted."), SessionTurn(3, True, corrected)]
+def test_a_request_that_is_taken_back_is_not_kept(said: str, retraction: str) -> None:
+    turns = [SessionTurn(1, True, said), SessionTurn(2, False, "Noted."), SessionTurn(3, True, retraction)]
     assert not any(one.is_request for one in stated(turns))
 
 
