@@ -308,6 +308,43 @@ def test_a_language_that_is_off_has_requests_alone() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "statements"),
+    [
+        ("She always waters the beds before breakfast.", []),
+        ("Nice, they always close the counter at four on Mondays.", []),
+        ("It must never be left open over night in winter.", []),
+        ("That must always be countersigned by both owners.", []),
+        ("Das muss immer von beiden Inhabern unterschrieben werden.", []),
+        ("Il ne répond jamais au téléphone avant dix heures du matin.", []),
+        ("Eso siempre debe firmarlo la dueña del local.", []),
+        ("Ela prefere recados escritos a chamadas.", []),
+        ("Olga runs the nursery. She prefers notes over calls.", ["Olga prefers notes over calls."]),
+        ("Olga met Zoe. She prefers notes over calls.", []),
+        ("Thanks Olga. She was late. She prefers notes over calls.", ["Olga prefers notes over calls."]),
+        ("Udo leitet das Lager. Er bevorzugt kurze Anrufe am Vormittag.",
+         ["Udo leitet das Lager.", "Udo bevorzugt kurze Anrufe am Vormittag."]),
+        ("Ask Olga, she always prefers notes over calls.", None),
+        ("It's late, we always water the beds before breakfast.", ["We always water the beds before breakfast."]),
+        ("This ladder in the hall must never be used outside, only indoors.", None),
+        ("Il est interdit de fumer dans l'atelier, toujours, pour tout le monde.", None),
+        ("Il faut toujours fermer le portail avant de partir.", None),
+        ("Remember that she prefers notes over calls.", ["She prefers notes over calls."]),
+    ],
+)  # fmt: skip
+def test_a_pronoun_at_the_start_gets_its_name_or_the_sentence_is_left_out(
+    text: str, statements: list[str] | None
+) -> None:
+    found = [one for _, one in kept(("U", "good morning"), ("A", "Good morning."), ("U", text))]
+    assert found == ([text] if statements is None else statements)
+
+
+def test_a_pronoun_stands_for_the_name_in_the_question_or_else_in_the_message_before() -> None:
+    said = ("U", "He prefers notes over calls.")
+    for before in [("U", "Ivo is new here."), ("A", "Does Ivo read mails?")]:
+        assert ("entities", "Ivo prefers notes over calls.") in kept(("U", "hi"), before, said)
+
+
+@pytest.mark.parametrize(
     ("line", "found"),
     [
         ("Met Alice. Alice prefers short calls. She moved to the Berlin office in March.",

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from vault_memory.capture import sources
 from vault_memory.capture.captured_proposals import OpenProposal
 from vault_memory.capture.clauses import MIN_WORDS
-from vault_memory.capture.log_statements import NAME_DAYS, find_log_statements, find_names, names_within
+from vault_memory.capture.log_statements import NAME_DAYS, find_log_statements, find_names
 from vault_memory.capture.model_engine import model_decision, model_statements
 from vault_memory.capture.own_words import SessionTurn
 from vault_memory.capture.remember_requests import is_off_the_record
@@ -24,6 +24,7 @@ from vault_memory.capture.retractions import SessionReview
 from vault_memory.capture.scores import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
 from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
 from vault_memory.capture.statements import ANSWER, NOTHING, PREFERENCE, SECRET, TAKEN_BACK, Statement, find_statements
+from vault_memory.capture.subjects import names_within
 from vault_memory.capture.work_log import NO_TITLE, SessionDay
 from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import builtin

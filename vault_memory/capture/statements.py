@@ -21,6 +21,7 @@ from vault_memory.capture.remember_requests import (
     find_request,
 )
 from vault_memory.capture.retractions import SessionReview
+from vault_memory.capture.subjects import continues, names_within, self_contained
 from vault_memory.text.terms import folded
 from vault_memory.text.word_classes import (
     LANGUAGES,
@@ -140,6 +141,15 @@ class Statement(NamedTuple):
     """Why it is not kept (TAKEN_BACK later in the session; a SECRET, which is not in `text`); "" if it is."""
 
 
+class Context(NamedTuple):
+    """What a message of the user stands in: the agent's `question` that it answers, the sentence before it (`topic`),
+    and whether it is the first of its session, which says what is to be done."""
+
+    question: str
+    topic: str
+    sets_task: bool
+
+
 class Spoken(NamedTuple):
     """The languages that are read, and the usual one of a session, "" for none of them."""
 
@@ -160,7 +170,9 @@ def find_statements(messages: Sequence[SessionTurn], languages: Sequence[str]) -
     question, earlier = "", None
     for said in messages:
         if said.by_user:
-            found += _agreed(said, question, earlier, spoken) or _of_message(said, question, earlier is None, spoken)
+            topic = question or (found[-1].sentence if found else "")
+            context = Context(question, topic, sets_task=earlier is None)
+            found += _agreed(said, question, earlier, spoken) or _of_message(said, context, spoken)
             question, earlier = "", said
         else:
             question = last_question(said.text)
@@ -189,10 +201,10 @@ def is_statable(sentence: str) -> bool:
     return grammar is not None and lasting_part(sentence, grammar)[0] != ""
 
 
-def _of_message(said: SessionTurn, question: str, sets_task: bool, spoken: Spoken) -> Iterator[Statement]:
-    """The sentences of one message of the user, which answers the agent's `question`, or else `sets_task`."""
+def _of_message(said: SessionTurn, context: Context, spoken: Spoken) -> Iterator[Statement]:
+    """The sentences of one message of the user."""
     before: list[str] = []
-    is_announced, is_list, context = False, False, f"{question} {said.text}"
+    is_announced, is_list, around = False, False, f"{context.question} {said.text}"
     for place, line in enumerate(split_sentences(said.text)):
         sentence, is_bullet = _BULLET.sub("", line), _BULLET.match(line) is not None
         asked = find_request(sentence)
@@ -200,39 +212,58 @@ def _of_message(said: SessionTurn, question: str, sets_task: bool, spoken: Spoke
         is_announced = is_announced and not sentence.endswith("?") and (is_bullet or not is_list)
         is_list = is_announced and is_bullet
         if is_announced or asked.text:
-            statement = read_request(asked.text or sentence, said.number, sentence, spoken, context)
+            statement = read_request(asked.text or sentence, said.number, sentence, spoken, around)
             statement = statement and statement._replace(is_request=not asked.is_doubtful)
             is_announced = is_announced and is_bullet
         elif asked.points_back and (sentence.endswith(":") or (sentence.endswith("?") and not before)):
             is_announced = True
         elif asked.points_back and before:
-            statement = read_request(before[-1], said.number, before[-1], spoken, context)
-        elif exclusions.is_secret(sentence, context):
+            statement = read_request(before[-1], said.number, before[-1], spoken, around)
+        elif exclusions.is_secret(sentence, around):
             statement = Statement(UNTOLD, NOTHING, said.number, UNTOLD, why="a secret")
         else:
-            statement = _assent(sentence, question if place == 0 else "", said.number)
-            statement = statement or _read(sentence, said.number, question, sets_task, spoken)
+            statement = _assent(sentence, context.question if place == 0 else "", said.number)
+            statement = statement or _read(sentence, said.number, context, spoken)
         if count_words(sentence) >= MIN_WORDS:
             before.append(sentence)
+        if count_words(sentence) >= MIN_WORDS or names_within(sentence):
+            topic = f"{context.topic} {sentence}" if continues(OPENING.sub("", sentence)) else sentence
+            context = context._replace(topic=topic)
         if statement:
             yield statement
 
 
-def _read(sentence: str, message: int, question: str, sets_task: bool, spoken: Spoken) -> Statement:
+def _read(sentence: str, message: int, context: Context, spoken: Spoken) -> Statement:
     """The statement that a sentence makes by its form, or why it makes none."""
     nothing = Statement("", NOTHING, message, sentence)
     grammar = spoken.grammar(sentence) if len(sentence) <= MAX_CHARS else None
     if grammar is None:
         return nothing._replace(why="in no language that is read")
-    if exclusions.is_joke(lowered(sentence), is_reply=bool(question)):
+    if exclusions.is_joke(lowered(sentence), is_reply=bool(context.question)):
         return nothing._replace(why="a joke or irony")
     text, why = lasting_part(sentence, grammar)
     whole = OPENING.sub("", sentence)
     if text and _is_case(whole, words_of(whole), grammar):
         text = whole  # its cure may look like an order
-    if not text or not is_lasting_fact(text, grammar, bool(question), sets_task):
+    if text and not (text := _named(text, sentence, context.topic, grammar)):
+        return nothing._replace(why="about somebody or something that it does not name")
+    if not text or not is_lasting_fact(text, grammar, bool(context.question), context.sets_task):
         return nothing._replace(why=why or "nothing in it says that it lasts")
     return Statement(_capitalised(text), cue_of(text, grammar), message, sentence)
+
+
+def _named(text: str, sentence: str, topic: str, grammar: Grammar) -> str:
+    """The lasting part of a sentence from its first clause on that begins with no open pronoun, or with the name for
+    one: that in what precedes it in the sentence, or else in the sentence before (`topic`); "" if there is none."""
+    lead, parts = sentence.partition(text)[0], clauses(text)
+    for at in range(len(parts)):
+        rest = "".join(parts[at:])
+        hangs = at > 0 and grammar.has("reasons interrogatives", words_of(rest)[:1])
+        if hangs or count_words(rest) < MIN_WORDS:
+            break
+        if named := self_contained(rest, lead if names_within(lead) else topic, grammar):
+            return named
+    return ""
 
 
 def read_request(text: str, message: int, sentence: str, spoken: Spoken, context: str = "") -> Statement | None:
