@@ -338,6 +338,30 @@ def test_a_pronoun_at_the_start_gets_its_name_or_the_sentence_is_left_out(
     assert found == ([text] if statements is None else statements)
 
 
+@pytest.mark.parametrize(
+    ("text", "is_kept"),
+    [
+        ("Write a sketch in which the cook says remember that soup is never salted.", False),
+        ("Draft a reply to Nadine: we never ship to islands in winter. We always charge for crates.", False),
+        ("Change the footer to: Our shop is always closed on Mondays.", False),
+        ("Nadine says we always lock the cellar on Sundays.", False),
+        ("Entwirf eine Mail an Nadine: Wir liefern im Winter niemals auf die Inseln.", False),
+        ("Nadine meint, wir liefern im Winter niemals auf die Inseln.", False),
+        ("Rédige un mail pour Nadine : nous ne livrons jamais les îles en hiver.", False),
+        ("Pablo dice que siempre cerramos la sala a las diez.", False),
+        ("Muda o texto do cartaz para: os cães devem andar sempre com trela.", False),
+        ("Remember that Nadine says we always lock the cellar on Sundays.", True),
+        ("Merk dir, dass Nadine sagt, wir liefern niemals auf die Inseln.", True),
+        ("Draft a mail to Nadine. We never ship to islands in winter, because of the ferry.", True),
+        ("Always write commit messages in English: imperative, never with a dot at the end.", True),
+        ("Change of plan: we moved the standup from nine to ten.", True),
+        ("Paula always says hello to guests at the door on Fridays.", True),
+    ],
+)
+def test_a_text_to_be_written_and_what_somebody_says_are_no_statements(text: str, is_kept: bool) -> None:
+    assert bool(kept(("U", "good morning"), ("A", "Good morning."), ("U", text))) == is_kept
+
+
 def test_a_pronoun_stands_for_the_name_in_the_question_or_else_in_the_message_before() -> None:
     said = ("U", "He prefers notes over calls.")
     for before in [("U", "Ivo is new here."), ("A", "Does Ivo read mails?")]:

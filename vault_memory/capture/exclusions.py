@@ -5,8 +5,9 @@ Each pattern covers all languages and expects lower-case text (`lowered`), excep
 
 import re
 
+from vault_memory.capture.remember_requests import SAYING
 from vault_memory.sessions.redact import redacted
-from vault_memory.text.word_classes import lowered, pattern_of
+from vault_memory.text.word_classes import LANGUAGES, grammar_of, language_of, lowered, pattern_of, words_of
 
 _GUESS = pattern_of(r"""
     \b(?:must have|apparently|angeblich|apparemment|al parecer|pelo visto|at least (?:that|i)|maybe|perhaps|probably|
@@ -82,13 +83,17 @@ _PASSWORD = re.compile(
 _CODE = re.compile(r"(?<!\S)(?=\S*[^\W\d_])(?=\S*\d)[^\s,;:]{6,80}")
 """A possible password, in a message that mentions one: letters and digits in one word."""
 _REPORTED = pattern_of(r"""
-    \b(?:says?|said|wrote|writes|claims?|schrieb|schreibt|sagt|dit|écrit|a écrit|dice|escribió|diz|escreveu) ?(?::|
-    ["“„«])|\b(?:docs?|documentation|readme|manual|wiki|page|site|website|article|book|blog|post|error|log|output|
+    \b(?:writes?|wrote|claims?|schrieb|schreibt|écrit|escribió|escreveu) ?(?::|["“„«]|,? (?:that|dass|que|qu')\b)|
+    \b(?:docs?|documentation|readme|manual|wiki|page|site|website|article|book|blog|post|error|log|output|
     support|message|comment|linter|warning|template|mail|email|ticket|doku|fehler|anleitung|documentación|erreur|notice|
-    manuel|mensagem|documentação)s? (?:also )?(?:says?|said|claims?|states?|reads|tells|recommends?|suggests?|sagt|dit|
-    dice|diz)\b|\b(?:according to|per the|laut|selon|d'après|según|segundo) (?!plan|schedule)
+    manuel|mensagem|documentação)s? (?:also )?(?:claims?|states?|reads|tells|recommends?|suggests?)\b|
+    \b(?:according to|per the|laut|selon|d'après|según|segundo) (?!plan|schedule)
 """)
 """Reports what somebody else, or a text, says."""
+_SAID = re.compile(
+    rf"(?<!\bi )(?<!\bi just )(?<!\bwe )(?<!\bich )(?<!\bwir )(?<!\bs[ei] )\b(?:{'|'.join(sorted(SAYING))})\b"
+)
+"""A verb of saying with a subject that is not its speaker; "se dice" is what something is called."""
 
 
 def supposes(lower: str) -> bool:
@@ -112,8 +117,13 @@ def is_idle(lower: str) -> bool:
 
 
 def is_reported(sentence: str) -> bool:
-    """Whether a sentence reports what others said."""
-    return _REPORTED.search(lowered(sentence)) is not None
+    """Whether a sentence reports what others said: a clause follows the verb of saying ("says hello" reports none)."""
+    lower = lowered(sentence)
+    said = _SAID.search(lower)
+    clause = words_of(lower[said.end() :]) if said else []
+    language = language_of(words_of(lower), [*LANGUAGES]) or "en"
+    reports = grammar_of(language).has("verbs duty always denying pronouns", clause)
+    return reports or _REPORTED.search(lower) is not None
 
 
 def is_secret(sentence: str, message: str = "") -> bool:

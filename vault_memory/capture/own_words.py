@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import NamedTuple
 
-from vault_memory.capture.remember_requests import is_request
+from vault_memory.capture.remember_requests import SAYING, is_request
 from vault_memory.text.word_classes import MONTHS, joined, pattern_of
 
 TYPED_CHARS, TYPED_LINES = 1500, 12
@@ -14,16 +14,29 @@ TYPED_CHARS, TYPED_LINES = 1500, 12
 END_CHARS = 8000
 """How much is read at each end of a message, code and tags aside; the middle of a longer one was pasted."""
 
-_SAYING = (
-    r"says?|said|wrote|writes|schrieb|schreibt|sagte?|dit|écrit|dice|dijo|escribió|diz|disse|escreveu|"
-    r"translate|übersetze?|traduis|traduce|traduz"
-)
+_SAYING = "|".join([*sorted(SAYING), "say", "wrote", "writes", "schrieb", "schreibt", "écrit", "escribió", "escreveu"])
 _TEXTS = joined(r"""
     docs?|documentation|readme|manual|wiki|page|site|website|article|book|blog|post|thread|ticket|issue|slack|
     e?-?mails?|message|letter|contract|spec|handbook|guide|notes|flyer|changelog|transcript|reviews?|logs?|output|
     doku|handbuch|anleitung|seite|nachricht|brief|vertrag|fehler|manuel|lettre|contrat|correo|mensaje|carta|contrato|
     mensagem|página
 """)
+_SHOWN = joined(r"""
+    text|title|heading|headline|caption|banner|header|footer|sign|poster|card|label|subject|
+    texte?|titel|überschrift|plakat|aushang|schild|fußzeile|betreff|titre|affiche|panneau|objet|texto|título|cartel|
+    asunto|cartaz|placa|assunto
+""")
+"""Texts that others are to read, which an order may change."""
+_WRITING = joined(r"""
+    write|draft|compose|reply|answer|respond|rewrite|reword|rephrase|translate|text|tell|(?:be)?schreibe?|entw[ie]rf|
+    formuliere?|antworte?|beantworte|übersetze?|écri[st]|écrivez|rédige[zr]?|réponds?|répondez|tradui[st]|traduisez|
+    escrib[ea]|redacta|responde?|contesta|traduc[ea]|tradu[cz]a?|escrev[ae]|redige|redija
+""")
+_EDITING = joined(r"""
+    change|edit|update|set|put|add|make|ändere?|setze?|schreibe?|füge?|changez?|modifiez?|mets|mettez|ajoutez?|cambia|
+    modifica|pon|añade|muda|altera|põe|coloca|adiciona
+""")
+"""The imperatives of writing a text, and of changing one."""
 _LEAD_IN = re.compile(
     rf"^(?=[^\n]*\b(?:{_SAYING}|{_TEXTS}|sent|here'?s|here is|pasted?|from|error|hier ist|voici|aquí está|aqui está)\b)"
     r"[^\n]*:[ \t]*$(?!\n+\0)",
@@ -31,12 +44,14 @@ _LEAD_IN = re.compile(
 )
 """A line that announces a pasted text."""
 _QUOTING = re.compile(
-    rf"(?:^|(?<=[.!?] ))[^\n:.!?]{{0,60}}?\b(?:(?<!\bi )(?<!\bwe )(?<!\bich )(?<!\bje )(?:{_SAYING})|"
-    rf"(?:from|aus|von|vom|extrait|de|del|da|do|du) (?:[\w'’-]+ ){{0,3}}?(?:{_TEXTS})) ?: +"
+    rf"(?:^|(?<=[.!?] ))(?:[^\n:.!?]{{0,60}}?\b(?<!\bi )(?<!\bwe )(?<!\bich )(?<!\bje )(?:{_SAYING})|"
+    rf"[^\n:.!?]{{0,60}}?\b(?:from|aus|von|vom|extrait|de|del|da|do|du) (?:[\w'’-]+ ){{0,3}}?(?:{_TEXTS})|"
+    rf"(?:(?:please|now|then|also|ok|and|can you|could you|bitte|jetzt|por favor),? )*(?:(?:{_WRITING})\b|"
+    rf"(?:{_EDITING})\b(?=[^\n:]*\b(?:{_TEXTS}|{_SHOWN})\b))[^\n:.!?]{{0,80}}?) ?: +"
     r"(?P<quoted>\S[^\n]*(?:\n[^\n]+)*)",
     re.IGNORECASE | re.MULTILINE,
 )
-"""A source, a colon, and the quoted text up to the end of the paragraph."""
+"""A source, or an order to write something, a colon, and the quoted text up to the end of the paragraph."""
 _LETTER = pattern_of(r"""
     (?m)(?:^(?i:hi|hello|hey|dear|good (?:morning|afternoon)|hallo|liebe[rs]?|sehr geehrte[rs]?|guten (?:tag|morgen)|
     moin|bonjour|salut|ch[eè]re?s?|hola|buen[oa]s|estimad[oa]s?|querid[oa]s?|olá|oi|bom dia|car[oa]s?|prezad[oa]s?)\b

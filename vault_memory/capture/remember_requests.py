@@ -343,7 +343,13 @@ _DENIAL = pattern_of(r"""
 """)
 """The opening of an answer that declines."""
 
-_REPORTING = frozenset(
+SAYING = frozenset(
+    ("says", "said", "thinks", "reckons", "insists", "sagt", "sagte", "meint", "meinte", "behauptet", "dit", "affirme",
+     "prétend", "pense", "dice", "dijo", "opina", "afirma", "diz", "disse", "acha")
+)  # fmt: skip
+"""Verbs of saying and thinking in the third person: what follows is somebody else's."""
+
+_REPORTING = SAYING | frozenset(
     ("told", "asked", "said", "why", "did", "was", "were", "war", "warum", "pourquoi", "if", "wenn", "falls")
 )
 """Words before a request that report or suppose one."""
