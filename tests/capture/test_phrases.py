@@ -388,7 +388,7 @@ kom inte ihåg att min lön är 5000 euro
 @pytest.mark.parametrize("text", [line.replace(r"\n", "\n") for line in REFUSALS.strip().splitlines()])
 def test_who_asks_not_to_remember_is_obeyed(text: str) -> None:
     assert stated([SessionTurn(1, True, text)]) == []
-    assert list(find_log_statements(text.replace("\n", " "), 1, LANGUAGES)) == []
+    assert list(find_log_statements([(1, text.replace("\n", " "))], LANGUAGES)) == []
 
 
 @pytest.mark.parametrize(

@@ -389,7 +389,50 @@ def test_a_pronoun_stands_for_the_name_in_the_question_or_else_in_the_message_be
     ],
 )  # fmt: skip
 def test_a_log_states_what_it_says_of_names_or_asks_to_remember(line: str, found: list[str]) -> None:
-    assert [one.text for one in find_log_statements(line, 1, LANGUAGES)] == found
+    assert [one.text for one in find_log_statements([(1, line)], LANGUAGES)] == found
+
+
+@pytest.mark.parametrize(
+    "line",
+    """
+I'm intolerant to lactose.
+I prefer window seats to aisle seats.
+We never merge without a review.
+The backup host is called heron.
+Decided: the newsletter goes to Mailcow.
+The deadline for the grant application is 30 September.
+Kestrel now goes live on 4 June.
+Ich bin allergisch gegen Haselnüsse.
+Wir rollen freitags nie aus.
+Der neue Testserver heißt Bussard.
+On ne déploie jamais le vendredi.
+Le serveur de test s'appelle Hibou.
+Siempre revisamos las facturas dos veces.
+Nunca fazemos deploy na sexta.
+""".strip().splitlines(),
+)
+def test_a_log_states_what_lasts_as_a_session_does(line: str) -> None:
+    assert [one.text for one in find_log_statements([(1, line)], LANGUAGES)] == [line]
+
+
+@pytest.mark.parametrize(
+    "line",
+    """
+Ran 8 km along the canal, knees fine.
+We agreed on Thursday.
+We decided on the blue one.
+Call with Gran. Ankle is better on stairs. She sees the doctor on the 3rd and wants a lift.
+Anna says the printer is possessed.
+Bruno explains the whole pipeline to me with two spoons.
+I love this song.
+Sunny, 21 degrees, no wind.
+Besuch im Rathaus. Er bevorzugt kurze Termine.
+On a décidé de rentrer tôt.
+Decidimos ir à praia.
+""".strip().splitlines(),
+)
+def test_what_a_log_tells_of_the_day_is_no_statement(line: str) -> None:
+    assert list(find_log_statements([(1, line)], LANGUAGES)) == []
 
 
 @pytest.mark.parametrize(
@@ -401,7 +444,7 @@ def test_a_log_states_what_it_says_of_names_or_asks_to_remember(line: str, found
     ],
 )
 def test_a_name_is_one_that_stands_as_one_elsewhere(line: str, subject: str) -> None:
-    assert [one.subject for one in find_log_statements(line, 1, LANGUAGES)] == [subject]
+    assert [one.subject for one in find_log_statements([(1, line)], LANGUAGES)] == [subject]
 
 
 @pytest.mark.parametrize(
@@ -591,7 +634,7 @@ def test_the_value_of_something_else_corrects_nothing() -> None:
 
 def test_a_secret_in_a_log_is_not_kept() -> None:
     for line in ("Remember that the PIN of my bank card is 4711.", "Retiens que le code de la porte est 58A31."):
-        (found,) = find_log_statements(line, 1, LANGUAGES)
+        (found,) = find_log_statements([(1, line)], LANGUAGES)
         assert found.why == "secret" and "4711" not in found.text and "58A31" not in found.text
 
 

@@ -23,8 +23,7 @@ from vault_memory.capture.remember_requests import is_off_the_record
 from vault_memory.capture.retractions import SessionReview
 from vault_memory.capture.scores import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
 from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
-from vault_memory.capture.statements import ANSWER, NOTHING, PREFERENCE, SECRET, TAKEN_BACK, Statement, find_statements
-from vault_memory.capture.subjects import names_within
+from vault_memory.capture.statements import ANSWER, NOTHING, SECRET, TAKEN_BACK, Statement, find_statements
 from vault_memory.capture.work_log import NO_TITLE, SessionDay
 from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import builtin
@@ -63,10 +62,6 @@ _DATE = re.compile(r"(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])")
 
 NEWEST_FACTS = 2000
 """How many of the newest facts of each kind a statement is compared with."""
-
-REQUEST_WORDS = 6
-"""The maximum number of words of a request in a log, before what to remember: without this limit 10 lines of the sample
-vault's logs are taken for requests, with it 3."""
 
 NAMED_LOGS = 1000
 """How many of the newest logs are searched for names: those of three years are read in half a second."""
@@ -394,12 +389,9 @@ class _Judge:
         """The statements in a daily log; `met` are names found in all logs."""
         if not self._is_wanted(log.day):
             return []
-        names = {*met, *self._names.values(), *(name for _, line in log.lines for name in names_within(line))}
         return [
-            self._judge(statement, Place(f"{log.path}#L{number}", log.scope, log.day), ())
-            for number, line in log.lines
-            for statement in find_log_statements(line, number, self._languages, names)
-            if not statement.is_request or _begins_by_asking(statement)
+            self._judge(statement, Place(f"{log.path}#L{statement.message}", log.scope, log.day), ())
+            for statement in find_log_statements(log.lines, self._languages, {*met, *self._names.values()})
         ]
 
     def _is_wanted(self, day: date | None) -> bool:
@@ -432,7 +424,7 @@ class _Judge:
             why = "refused" if old and old.is_refused else "known"
         elif not statement.is_request and score < self._weights.reject:
             decision, why = SKIP, "score"
-        elif decision != SUPERSEDE and not _is_marked(statement) and gating.G < GATE:
+        elif decision != SUPERSEDE and statement.cue is ANSWER and gating.G < GATE:
             decision, why = SKIP, "gate"
         if decision != SKIP:
             if statement.is_request:
@@ -477,20 +469,6 @@ def _days_since(known: KnownStatement | None, day: date | None) -> float | None:
     """How many days before `day` something known was said, by the date in its source; None if it has none."""
     found = _DATE.search(known.source) if known else None
     return float(max(0, (day - date(*map(int, found.groups()))).days)) if day and found else None
-
-
-def _is_marked(statement: Statement) -> bool:
-    """Whether its wording marks it as worth keeping. In a log's sentence about a name only a preference or a request
-    does: of 92 lines of the sample vault's logs 65 are no news."""
-    if statement.is_of_name and not statement.is_request:
-        return statement.cue.name == PREFERENCE.name
-    return statement.cue is not ANSWER
-
-
-def _begins_by_asking(statement: Statement) -> bool:
-    """Whether a request in a log precedes what to remember: "noted down" after it is just a report of the day."""
-    before, _, _ = statement.sentence.casefold().rpartition(statement.text.rstrip(".").casefold())
-    return 0 < len(before.split()) <= REQUEST_WORDS
 
 
 def _names(text: str, name: str) -> bool:

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from vault_memory.capture.log_statements import announces
 from vault_memory.capture.own_words import SessionTurn, ends, split_sentences
 from vault_memory.capture.remember_requests import is_off_the_record, is_request
 from vault_memory.capture.retractions import SessionReview
@@ -247,7 +248,7 @@ def _own_lines(note: Note) -> Iterator[tuple[int, str]]:
         if state != TEXT or number in told or number in private or note.is_owned(number):
             continue
         words = _LEAD.sub("", note.shown(number), count=1)
-        is_said = speaker(line) and not is_request(words)
+        is_said = speaker(line) and not (is_request(words) or announces(words))
         if not (_TASK.match(line) or line.lstrip().startswith((">", "|")) or is_said):
             yield number, _readable(words)
 

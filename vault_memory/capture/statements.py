@@ -133,8 +133,6 @@ class Statement(NamedTuple):
     is_request: bool = False
     subject: str = ""
     """The name a sentence of a log is about, if it is known as a name from elsewhere."""
-    is_of_name: bool = False
-    """Whether it is from a log and about a possible name."""
     confidence: float = 1.0
     """How much of it is in the user's own words, 0..1."""
     why: str = ""
