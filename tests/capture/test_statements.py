@@ -362,6 +362,27 @@ def test_a_text_to_be_written_and_what_somebody_says_are_no_statements(text: str
     assert bool(kept(("U", "good morning"), ("A", "Good morning."), ("U", text))) == is_kept
 
 
+@pytest.mark.parametrize(
+    ("said", "later", "is_kept"),
+    [
+        ("We always lock the shed at nine.", "scrap that", False),
+        ("We always lock the shed at nine.", "scrap that, I changed my mind", False),
+        ("We always lock the shed at nine.", "scrap that, the shed stays open", False),
+        ("Der Keller muss immer abgeschlossen sein.", "vergiss das", False),
+        ("We always lock the shed at nine.", "never mind, I found it", True),
+        ("We always lock the shed at nine.", "forget it, let's do something else", True),
+        ("We always lock the shed at nine. Where is the spare key?", "never mind", True),
+        ("Der Keller muss immer abgeschlossen sein. Wo liegt die Liste?", "vergiss es", True),
+        ("Nous fermons toujours la salle à dix heures. Où est la clé?", "laisse tomber, je l'ai trouvée", True),
+        ("Siempre cerramos la sala a las diez. ¿Dónde está la llave?", "olvídalo", True),
+        ("Fechamos sempre a sala às dez. Onde está a chave?", "esquece", True),
+    ],
+)
+def test_a_bare_retraction_takes_back_what_was_said_last(said: str, later: str, is_kept: bool) -> None:
+    found = kept(("U", "good morning"), ("A", "Good morning."), ("U", said), ("A", "Noted."), ("U", later))
+    assert bool(found) == is_kept
+
+
 def test_a_pronoun_stands_for_the_name_in_the_question_or_else_in_the_message_before() -> None:
     said = ("U", "He prefers notes over calls.")
     for before in [("U", "Ivo is new here."), ("A", "Does Ivo read mails?")]:

@@ -86,7 +86,8 @@ _REPORTED = pattern_of(r"""
     \b(?:writes?|wrote|claims?|schrieb|schreibt|écrit|escribió|escreveu) ?(?::|["“„«]|,? (?:that|dass|que|qu')\b)|
     \b(?:docs?|documentation|readme|manual|wiki|page|site|website|article|book|blog|post|error|log|output|
     support|message|comment|linter|warning|template|mail|email|ticket|doku|fehler|anleitung|documentación|erreur|notice|
-    manuel|mensagem|documentação)s? (?:also )?(?:claims?|states?|reads|tells|recommends?|suggests?)\b|
+    manuel|mensagem|documentação)s? (?:also )?(?:says?|said|sagt|dit|dice|diz|claims?|
+    states?|reads|tells|recommends?|suggests?)\b|
     \b(?:according to|per the|laut|selon|d'après|según|segundo) (?!plan|schedule)
 """)
 """Reports what somebody else, or a text, says."""

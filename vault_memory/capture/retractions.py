@@ -9,7 +9,7 @@ from typing import NamedTuple
 from vault_memory.capture.own_words import SessionTurn, ends, last_question
 from vault_memory.capture.remember_requests import asks_to_remember, denies_request, find_refusals, without_forgetting
 from vault_memory.embedding.builtin_embedder import builtin
-from vault_memory.text.word_classes import grammars, lowered, pattern_of
+from vault_memory.text.word_classes import count_words, grammars, lowered, pattern_of, words_of
 
 TELLING_LENGTH = 1.0
 """The minimum vector length of a content word; function words have shorter vectors."""
@@ -50,6 +50,7 @@ _LAST_SAID = pattern_of(r"""
 """)
 """What its speaker has just said, as the object of a word for forgetting."""
 _CLAUSE_END = re.compile(r"[,.;!?\n]")
+_SENTENCE_END = re.compile(r"[.!?\n]")
 _WORD = re.compile(r"\w+")
 
 
@@ -58,6 +59,9 @@ class Retraction(NamedTuple):
 
     is_early: bool
     """Whether it opens its message, and no content word follows in its clause or it ends in a pronoun."""
+    is_explained: bool
+    """Whether the rest of its sentence turns to something else ("never mind, I found it"): only words shared with that
+    show what it retracts."""
     is_deletion: bool
     is_weak: bool
     """Whether it is a denial or a request not to remember: these have content of their own, so half must be shared."""
@@ -66,12 +70,12 @@ class Retraction(NamedTuple):
     around: set[str]
     """The telling words on both sides of it."""
 
-    def takes_back(self, own: set[str], *, is_request: bool, is_next: bool) -> bool:
+    def takes_back(self, own: set[str], *, is_request: bool, is_next: bool, is_last: bool = False) -> bool:
         """Whether it retracts a sentence with these telling words. In the very next message it may have them anywhere
-        around, or have none at all ("scrap that")."""
+        around, or have none at all ("scrap that") if the sentence was the last one said (`is_last`)."""
         if self.is_deletion and not is_request:
             return False
-        if is_next and self.is_early:
+        if is_next and self.is_early and (is_request or (is_last and not self.is_explained)):
             return True
         named = self.around if is_next else self.named
         least = min(len(own), len(named)) / 2 if self.is_weak else 0
@@ -96,12 +100,14 @@ class SessionReview:
         after = self._by_user[bisect_right(self._numbers, number) :]
         if not is_request and (find_refusals(lowered(ends(text))) or (after and self._declines(after[0], own))):
             return True
-        at_once = [*_retractions(ends(text.rpartition(sentence)[2]))]
+        rest = ends(text.rpartition(sentence)[2])
+        is_last = not count_words(rest) or RETRACTION.match(lowered(rest).lstrip(" .,;:!?\n-–—")) is not None
+        at_once = [*_retractions(rest)]
         if after:
             denial = _DENIAL.match(lowered(after[0].text))
             at_once += [_retraction(ends(after[0].text), denial)] if denial else []
             at_once += self._retractions[after[0].number]
-        if any(one.takes_back(own, is_request=is_request, is_next=True) for one in at_once):
+        if any(one.takes_back(own, is_request=is_request, is_next=True, is_last=is_last) for one in at_once):
             return True
         later = (one for said in after[1:] for one in self._retractions[said.number])
         return any(one.takes_back(own, is_request=is_request, is_next=False) for one in later)
@@ -137,10 +143,16 @@ def _retraction(text: str, found: re.Match[str]) -> Retraction:
         end = last_said.end()
     near = text[max(0, start - RETRACTION_CHARS) : start]
     last = next((clause for clause in reversed(_CLAUSE_END.split(near)) if clause.strip()), "")
-    clause, *further = map(telling_words, _CLAUSE_END.split(text[end : end + RETRACTION_CHARS]))
+    after = text[end : end + RETRACTION_CHARS]
+    clause, *further = map(telling_words, _CLAUSE_END.split(after))
+    explanation = _SENTENCE_END.split(after)[0].partition(",")[2]
+    opening, is_again = words_of(explanation)[:1], RETRACTION.search(lowered(explanation)) is not None
+    is_of_it = any(each.has("pointing", opening) for each in grammars())
+    is_other = opening in (["let's"], ["lets"]) or any(each.has("mine", opening) for each in grammars())
     is_bare = not clause and found.re is not _DENIAL
     return Retraction(
         is_early=start < AT_ONCE_CHARS and (is_bare or _POINTS.search(found[0]) is not None),
+        is_explained=not (is_again or is_of_it) and (is_other or bool(telling_words(explanation))),
         is_deletion=_DELETING.match(found[0]) is not None,
         is_weak=found.re is _DENIAL or "forgetting" in found.re.groupindex,
         named=telling_words(last) | next(filter(None, [clause, *further]), set()),
