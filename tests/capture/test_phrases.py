@@ -1,11 +1,14 @@
 """Phrasings of people: what asks to remember, what states something that lasts, and what does neither."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.capture.log_statements import find_log_statements
 from vault_memory.capture.own_words import SessionTurn
+from vault_memory.capture.remember_requests import is_off_the_record
 from vault_memory.capture.statements import Statement, find_statements
 
 LANGUAGES = ("en", "de", "fr", "es", "pt")
@@ -493,3 +496,68 @@ Please always use pnpm from now on
 def test_what_is_to_be_done_from_now_on_is_proposed_whole(text: str) -> None:
     (found,) = stated([SessionTurn(1, True, text)])
     assert not found.is_request and len(found.text) >= len(text) - len(", tá?")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "please hang on to this for next time: the altos sit on the left",
+        "I want this remembered: the altos sit on the left",
+        "you need to remember this: the altos sit on the left",
+        "would you mind remembering that the altos sit on the left?",
+        "The altos sit on the left of the choir. Save that as a preference.",
+        "and for the long term remember that the altos sit on the left",
+        "put this in your notes please – the altos sit on the left",
+        "zum Merken: die Altstimmen sitzen links",
+        "denk dran: die Altstimmen sitzen links",
+        "ab jetzt für immer gespeichert bitte: die Altstimmen sitzen links",
+        "erinnere dich bitte daran, dass die Altstimmen links sitzen",
+        "souviens toi que les altos sont assises à gauche",
+        "peux-tu garder en mémoire que les altos sont assises à gauche ?",
+        "il faut que tu retiennes que les altos sont assises à gauche",
+        "acuerdate de que las contraltos se sientan a la izquierda",
+        "apuntatelo: las contraltos se sientan a la izquierda",
+        "que no se te olvide: las contraltos se sientan a la izquierda",
+        "nao esqueca que as contraltos ficam do lado esquerdo",
+        "fica registado: as contraltos ficam do lado esquerdo",
+        "você pode memorizar que as contraltos ficam do lado esquerdo?",
+    ],
+)
+def test_it_is_asked_for_in_any_form_of_the_verb_with_or_without_accents(text: str) -> None:
+    (one,) = stated([SessionTurn(1, True, text)])
+    assert one.is_request and re.search("left|links|gauche|izquierda|esquerdo", one.text)
+    assert not re.search("remember|notes|Merken|daran|mémoire|olvide|registado|memorizar", one.text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "this one please nowhere in any notes: Mara looks for a new job",
+        "this must not be written down anywhere: Mara looks for a new job",
+        "you didn't hear this from me: Mara looks for a new job",
+        "Mara looks for a new job, don't bring it up again",
+        "das kommt nirgends in die Notizen: Mara sucht eine neue Stelle",
+        "Dass Mara eine neue Stelle sucht, bitte nicht speichern.",
+        "ça reste entre nous : Mara cherche un autre poste",
+        "inutile de noter que Mara cherche un autre poste",
+        "esto no va a las notas: Mara busca otro trabajo",
+        "nao escrevas isto em lado nenhum: a Mara procura outro emprego",
+    ],
+)
+def test_a_refusal_is_understood_in_other_words_and_without_accents(text: str) -> None:
+    assert is_off_the_record(text) and not stated([SessionTurn(1, True, text)])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "apunta en el ticket que la prueba falla",
+        "note dans le fichier : le serveur tourne sur le port 4310",
+        "guarda isto num ficheiro: o servidor usa a porta 4310",
+        "can you write down the steps in a comment?",
+        "next time the job runs it will fail",
+        "for later use, keep the variable in scope",
+    ],
+)
+def test_what_is_to_be_written_into_a_file_is_no_request_to_remember(text: str) -> None:
+    assert not any(one.is_request for one in stated([SessionTurn(1, True, text)]))

@@ -17,6 +17,7 @@ from vault_memory.text.word_classes import (
     language_of,
     lowered,
     pattern_of,
+    unaccented,
     words_of,
 )
 
@@ -67,11 +68,13 @@ class RememberRequest(NamedTuple):
 WORDS = {
     "en": RequestWords(
         keep=r"""
-            remember|memori[sz]e|retain|bear in mind|keep in mind|
+            remember(?:ed)?|rem(?:em)?ber|rmbr|(?<=mind )remembering|memori[sz]e|retain|
+            (?:bear|keep) in mind|worth (?:remembering|noting|keeping)|
+            (?:hang|hold) on to (?:this|that|it)|i(?:'d like| would like| want| need) (?:this|that|it) (?:remembered|noted|kept|saved)|
             (?:make|take|keep|leave|a) (?:a )?(?:mental )?(?:note|record)(?! (?:on|in|under|next to) )|
             note(?=:| (?:this|that|it|down|to self|for))|(?:please|just|also) note|n\.?b\.?(?=:)|
-            (?:jot|write|note|put|get|mark) (?:(?:this|that|it|these) )?down|
-            next time(?! (?:i|we|he|she|they|it|round)\b)|
+            (?:jot|write|note|put|get|mark|take) (?:(?:this|that|it|these) )?down|
+            next time(?! (?:i|we|he|she|they|it|round|you|the|an?|my|our|this|that)\b)|
             (?:new|standing|house|ground|general) (?:rule|order|policy)(?=:)|
             so (?:that )?you(?:'ll)? (?:know|don'?t (?:have to )?ask)|you should know""",
         kept=r"""
@@ -79,15 +82,18 @@ WORDS = {
             (?!put (?:this|that|it) (?:in|into|on) (?!(?:\w+ ){0,2}(?:records?|logs?|files?|vault|profile|writing|
             there)\b))
             (?:retain|note|save|store|log|record|file|keep|jot|write|put|add|commit)(?:d|ed)?
-            (?: down)? (?:this|that|it|any of (?:this|it)|my|what i|down|a (?:note|record))\b|
+            (?: down)? (?:this|that|it|anything|any of (?:this|it)|my|what i|down|a (?:note|record))\b|
+            (?:bring (?:it|this|that) up|mention (?:it|this|that))(?: again)?(?=\W*$|[,:])|
             (?:saved|stored|noted|recorded|kept)(?=\W*$|:)|(?:echo|repeat|leak) (?:this|that|it)\b|
             (?:in|into|to|from|for|part of) (?:your (?:[\w-]+ )?|the |any )?(?:memory|memories|notes|mind)|
+            (?:written|writing)(?: (?:this|that|it))? down|notes (?:about|of|on) (?:this|that|it)|
             for the record""",
         forget="forget",
-        no=r"(?:\w+n'?t|dont)(?! you (?!dare))|cannot|not|never|nothing|none|no",
+        no=r"(?:\w+n'?t|dont)(?! you (?!dare))|cannot|not|never|nothing|nowhere|without|none|no",
         refused=r"""
             forget (?:that|how|why|who|where|when|my|the fact|what (?!i (?:said|wrote|told)))(?= ?\w)|
-            (?:remember|note|save|store|keep) nothing|off[ -]the[ -]record|
+            (?:remember|note|save|store|keep) nothing|(?:didn'?t|never) hear(?:d)? (?:this|that|it) from me|
+            (?:this|that|it) stays here|off[ -]the[ -]record|
             (?:this|that|it)(?:'s| is| stays) (?:private|confidential|(?:a )?secret|(?:just|only) for you)|
             (?:just )?between (?:us|you and (?:me|i)|ourselves)(?! and)|
             (?:keep|leave|stays?|hold) [^.!?]{0,60}?(?:to yourself|between us|
@@ -96,71 +102,88 @@ WORDS = {
             (?:in|into|to|for) (?:[^\W\d]+ ){0,4}?you know(?: about \w+)?|in mind|(?:in|to|into|for) memory|
             (?:in|into|to|for) (?:your|the|my|our) (?:[^\W\d]+ ){0,3}?(?:memory|memories|mind|(?<!release )notes|
             notebook)|(?:into|through) your (?:[^\W\d]+ )?(?:head|skull)|
-            for (?:the |your |our |my )?(?:record|log|(?:future )?reference|notes|later)|
-            (?:for|till|until) (?:[^\W\d]+ ){0,3}?(?:next time|future)""",
+            for (?:the |your |our |my )?(?:record|log|(?:future )?reference|notes|later(?! use))|
+            (?:for|till|until) (?:[^\W\d]+ ){0,3}?(?:next time|future|long term)|permanently|for good|
+            as (?:a|my) (?:\w+ )?(?:preference|rule)|(?:update|add to|extend) your (?:notes|memory)""",
         store=r"""
             (?:save|store|log|record|file|memo)(?= (?:this|that|it|somewhere)\b)
             (?! \w+ (?:in|to|into|under|on) (?!your|memory))""",
     ),
     "de": RequestWords(
         keep=r"""
-            merk(?:e|en|t)?(?='s|[ :,])|notier(?:e|en)?|behalt(?:e|en)?|halte?(?= (?:\w+ )?fest)|
+            merk(?:e|en|st)?(?!')|merk's|merkt(?= euch)|(?:ver|an)?merken|vermerke?(?= dir)|notier(?:e|en|st)?|
+            notiz(?=:)|aufschreib(?:en|st)|erinner(?:e|n)? dich (?:\w+ ){0,3}?da?ran|speicher(?:e|n)? dir(?: ab)?|
+            (?:ab)?gespeichert(?= bitte| ?:)|(?:dauerhaft|bitte) (?:ab)?speichern(?= ?:)|behalt(?:e|en)?|
+            halte?(?= (?:\w+ )?fest)|
             mache? dir (?:'?ne|eine) notiz|präge? dir|damit du(?: es| bescheid|'s)? weißt|
-            schreib(?:e|en)?(?= (?:dir|das|es) auf| dir)|
-            denk(?:e|en)? (?:\w+ )?dara?n""",
+            schreib(?:e|en)?(?=(?: (?:dir|das|es|bitte|mal|irgendwo))+ auf| dir)|
+            denk(?:e|en|t)? (?:\w+ ){0,4}?da?ran""",
         kept=r"""
             merk(?:e|en|t|st)?|notier\w*|aufschreib\w*|(?:dir|dass du|das) (?:\w+ )?(?:speicher|behalt|behält)\w*|
-            in(?:s| dein\w*) gedächtnis|schreib(?:e|en)?(?= \w+)|speicher(?:e|n)?(?= \w+)""",
+            in(?:s| dein\w*) gedächtnis|
+            in (?:die|deine[nr]?|den|irgendwelche) notizen|irgendwo (?:auf|stehen)|schreib(?:e|en)?(?= \w+)|
+            speicher(?:e|n)?(?= \w+|\W*$)""",
         forget="verg[ie]ss|vergess",
-        no="nicht|nie|niemals|nichts",
+        no=r"nicht|nie|niemals|nichts|nirgend\w+",
         refused=r"""
+            nirgend\w+ (?:stehen|auftauchen|notiert|notieren|speichern)|
             vergiss,? (?:dass|mein\w*|wie|wer|was|wann|wo)(?= \w)|(?:bleibt|ganz|nur) unter uns|
             das (?:ist|bleibt) (?:privat|vertraulich|geheim)|
             unter uns(?: gesagt)?(?=[,.:;!]|$)|behalte? \w+ für dich""",
         places=r"""
-            (?:in|auf|im) (?:[^\W\d]+ ){0,4}?(?:gedächtnis|hinterkopf|kopf|notizen)|
+            (?:in|auf|im) (?:[^\W\d]+ ){0,4}?(?:gedächtnis|hinterkopf|kopf|notizen)|bei dir|
             (?:für|fürs|beim) (?:[^\W\d]+ ){0,3}?(?:nächste mal|nächsten mal|später|zukunft)""",
         store="speicher(?:e|n)?(?= (?:dir|das))",
     ),
     "fr": RequestWords(
         keep=r"""
-            reten(?:ir|ez)|retiens|pour que tu saches|(?:souviens|rappelle)-toi|souvenez-vous|mémorise[zr]?|
-            prends note|à (?:retenir|noter)|not(?:e|ez|er)(?:-le)?(?= (?:que|qu'|pour|bien|ça|dans)| ?:)""",
-        kept=r"reten(?:ir|ez|u)|retien\w+|not(?:e[rz]?|es|é)|mémoris\w+|enregistr\w+|souvien\w+",
+            reten(?:ir|ez)|retien(?:s|nes)|pour que tu saches|te (?:souviennes|rappelles)|t'en souvenir|
+            (?:souviens|rappelle)[- ]toi|souvenez-vous|mémorise[zr]?|
+            prends note|à (?:retenir|noter|conserver)|
+            not(?:e|ez|er)(?:-le)?(?= (?:que|qu'|pour|bien|ça|dans|quelque)| ?:)""",
+        kept=r"""
+            reten(?:ir|ez|u)|retien\w+|not(?:e[rz]?|es|é)|mémoris\w+|enregistr\w+|souvien\w+|gard\w+ (?:une )?trace|
+            reparl\w+""",
         forget="oubli",
-        no="ne |n'|pas|jamais|non",
+        no="ne |n'|pas|jamais|non|nulle part|inutile de",
         refused=r"""
-            oublie[zs]?,? (?:que|qu'|mon|ma|mes)(?= ?\w)|entre nous(?=[,.:;!]|$)|
+            oublie[zs]?,? (?:que|qu'|mon|ma|mes)(?= ?\w)|entre nous(?= ?[,.:;!]|$)|
             garde[sz]? [\w ]{1,20} pour (?:toi|vous)|hors micro|
             c'est (?:privé|confidentiel|un secret)""",
         places=r"""
             (?:à|dans|en) (?:[^\W\d]+ ){0,4}?(?:mémoire|tête|esprit)|
-            pour (?:[^\W\d]+ ){0,3}?(?:prochaine fois|suite|plus tard)""",
-        store="enregistre[zr]?(?= (?:que|ça))",
+            (?:à|dans|en) (?:tes|vos) notes|pour (?:[^\W\d]+ ){0,3}?(?:prochaine fois|suite|plus tard)""",
+        store="enregistre[zr]?(?= (?:bien )?(?:que|ça))",
     ),
     "es": RequestWords(
         keep=r"""
-            recu[eé]rda(?:lo|te)?|acuérdate|(?:ap[uú]nta|an[oó]ta)(?:te)?(?:lo)?|memoriza|toma nota|
-            ten(?:lo)? (?:en cuenta|presente)|para que (?:lo )?sepas|deja (?:anotado|apuntado|constancia)""",
+            recuerd(?:a|es)(?:lo|te)?|acuerd(?:ate|es)|recordar(?=(?:lo)? que)|(?:ap[uú]nta|an[oó]ta)(?:te)?(?:lo)?|
+            memoriza(?:lo|r)?|toma nota|
+            (?:ten(?:lo)?|tuvieras) (?:en cuenta|presente)|para que (?:lo )?sepas|(?:que )?no se (?:te|os) olvid\w+|
+            deja (?:anotado|apuntado|constancia)""",
         kept=r"""
-            recuerd[ae]s?|acuerdes?|memorices?|guardes?|anotes?|apuntes?|registr?es?|tomes? nota|tengas? en cuenta""",
+            recuerd[ae]s?|acuerdes?|memorices?|guardes?|anotes?|apuntes?|registr?es?|tomes? nota|tengas? en cuenta|
+            (?:a|en) (?:las|tus|ninguna) notas?|mencion\w+""",
         forget="olvid",
-        no="no|nunca|jamás|nada",
+        no="no|nunca|jamás|nada|sin",
         refused=r"""
-            olvida,? (?:que|mi)(?= \w)|entre (?:nosotros|tú y yo)(?=[,.:;!]|$)|guárda(?:te)?lo para ti|
+            olvida,? (?:que|mi)(?= \w)|entre (?:nosotros|tú y yo)(?= ?[,.:;!]|$)|guárda(?:te)?lo para ti|
             (?:es|esto es) (?:privado|confidencial|un secreto)""",
         places=r"""
-            en (?:[^\W\d]+ ){0,4}?(?:memoria|cabeza)|
+            en (?:[^\W\d]+ ){0,4}?(?:memoria|cabeza)|(?:a|en) tus notas|como preferencia|
             para (?:[^\W\d]+ ){0,3}?(?:próxima(?: vez)?|más adelante|futuro)""",
-        store="gr[aá]ba(?:te|lo)|guarda(?:lo)?(?= (?:esto|eso|que))",
+        store="graba(?:te|lo|telo)|guarda(?:te|lo|telo)?(?= (?:esto|eso|que))",
     ),
     "pt": RequestWords(
         keep=r"""
-            lembr[ae](?:-te|-se)?|anot[ae]|memoriz[ae]|pra (?:você|vc) saber|deix[ae] (?:registrado|anotado)|
+            lembr(?:a|e|es|ar)(?:-te|-se)?|anot[ae]|fi(?:ca|que) (?:registr?ado|anotado)|memoriz(?:a|e|ar)|
+            decora(?= (?:isso|isto|que))|
+            apont(?:a|ar|e)(?= (?:que|isso|isto|aí))|pra (?:você|vc) saber|deix[ae] (?:registrado|anotado)|
             tom[ae] nota|te(?:nha|m|ns) em (?:mente|conta)""",
         kept=r"""
             lembr(?:es?|a|ar)|guard(?:a|ar) (?:isso|isto|que)|guardes?|anot(?:a|ar|es?)|grav(?:es?|a|ar)|tom[ae] nota|
-            tenhas? em conta""",
+            tenhas? em conta|escrev(?:as|a|er) (?:isso|isto)|
+            regist(?:es?|ar)|repet\w+ (?:isso|isto)""",
         forget="esque[çc]",
         no="não|nunca|nada",
         refused=r"""
@@ -169,7 +192,8 @@ WORDS = {
             entre nós(?=[,.:;!]|$)|em off|
             (?:é|isso é|isto é) (?:privado|confidencial|segredo)""",
         places=r"""
-            (?:em|na) (?:[^\W\d]+ ){0,4}?(?:memória|cabeça)|(?:para|pra|p'ra) (?:[^\W\d]+ ){0,3}?próxima(?: vez)?""",
+            (?:em|na) (?:[^\W\d]+ ){0,4}?(?:memória|cabeça)|(?:nas|às) (?:tuas|suas) notas|
+            como preferência|(?:para|pra|p'ra) (?:[^\W\d]+ ){0,3}?próxima(?: vez)?""",
         store="(?:registr?|grav|salv)[ae](?= (?:isso|que|aí))|guard[ae](?= (?:isso|isto|que|bem|essa))",
     ),
     "nl": RequestWords(
@@ -252,12 +276,15 @@ _NOT_FORGET = "|".join(
     rf"|(?:{words.forget})\w*(?: bitte| das| es)? (?:{words.no})"
     for words in WORDS.values()
 )
-_FORGETTING = re.compile(rf"\b(?:{_NOT_FORGET})(?!\w)")
+_FORGETTING = re.compile(unaccented(rf"\b(?:{_NOT_FORGET})(?!\w)"))
 _REMEMBER = re.compile(
-    rf"(?<![\w'\"“‘`/-])(?:{_NOT_FORGET}|{_any_of('keep')}|(?P<store>{_any_of('store')})|"
-    rf"(?P<place>{_any_of('places')}))(?!\w)"
+    unaccented(
+        rf"(?<![\w'\"“‘`/-])(?:{_NOT_FORGET}|{_any_of('keep')}|(?P<store>{_any_of('store')})|"
+        rf"(?P<place>{_any_of('places')}))(?!\w)"
+    )
 )
-"""A request to remember: the verb for it, or where or until when to keep something."""
+"""A request to remember: the verb for it, or where or until when to keep something. Like all patterns made of WORDS it
+is for `unaccented` text, since many type without accents."""
 
 
 def _refusals_in(language: str) -> re.Pattern[str]:
@@ -267,13 +294,15 @@ def _refusals_in(language: str) -> re.Pattern[str]:
     joint = "(?: |, (?=dass |daß |ever |please |bitte ))(?!(?:but|so|aber|mais|pero|mas)\\b)"
     behind = rf"|\b(?:{kept})(?: [\w-]+){{0,4}}? (?:{no})(?!\w)" if language in _NEGATED_BEHIND else ""
     return re.compile(
-        rf"\b(?P<forgetting>(?:{no}){_POLITE}(?:{words.forget})\w*)"
-        rf"|\b(?:(?P<subject>{_TELLER}) )?(?:{no})(?P<between>(?:{joint}[\w'-]+){{0,6}}?) ?\b(?:{kept})(?!\w)"
-        rf"{behind}|\b(?:{joined(words.refused)})(?!\w)"
+        unaccented(
+            rf"\b(?P<forgetting>(?:{no}){_POLITE}(?:{words.forget})\w*)"
+            rf"|\b(?:(?P<subject>{_TELLER}) )?(?:{no})(?P<between>(?:{joint}[\w'-]+){{0,8}}?) ?\b(?:{kept})(?!\w)"
+            rf"{behind}|\b(?:{joined(words.refused)})(?!\w)"
+        )
     )
 
 
-_KEPT = [re.compile(rf"\b(?:{joined(words.kept)})(?!\w)") for words in WORDS.values()]
+_KEPT = [re.compile(unaccented(rf"\b(?:{joined(words.kept)})(?!\w)")) for words in WORDS.values()]
 _REFUSED = list(map(_refusals_in, WORDS))
 """Requests not to remember or to tell nobody, by language: statements of a message with one are not kept."""
 
@@ -289,12 +318,13 @@ _NO_REQUEST = pattern_of(r"""
     [^.!?:]* zu \w+en\W*$|\s*(?:de )?\w+[aei]r(?:se|l[oa]s?)? (?:el|la|l[oe]s|las|os?|as?)\b|
     \s*(?:of )?(?:,? (?:zu|om te)\b|(?:please )?to\b(?! self)|when|how|if|where|why|who|what|whether|me|us|you|the time|
     de \w+[aei]r\b|onde|dónde|où|wo|(?:this|that|it) as [\w/-]+\.\w+)(?!\w)|
-    [^:,;.!?]{0,30}?\b(?:to|in|into) (?:the |an? )?(?:[\w/-]+\.\w|readme|config|file|script|code|repo|docs?|changelog|
-    issue|ticket|variable)
+    [^:,;.!?]{0,30}?\b(?:to|in|into|im|ins?|en|dans|no|na|num|numa|em) (?:(?:the|an?|der|die|das|dem|den|el|un|una|la|
+    le|une|o|um|uma) )?(?:[\w/-]+\.\w|readme|config|files?|scripts?|code|repo|docs?|changelog|issue|ticket|variable|
+    comment|datei|kommentar|fichier|commentaire|fichero|archivo|comentario|ficheiro|arquivo|comentário|código)
 """)
 """What follows a word for remembering if it is no request: a task, a question whether one remembers, a file name."""
 
-_ANNOUNCED = re.compile(r"[^.!?:]{0,40}:(?=\s+\S+\s+\S)")
+_ANNOUNCED = re.compile(r"[^.!?:]{0,40}(?::|\s[–—-])(?=\s+\S+\s+\S)")
 _PLACE = re.compile(r"(?:as|to|in|into|for|under|on|als|zu|zur|auf|dans|comme|pour|en|como|para|na)\b")
 """The beginning of a phrase that says where or as what to keep something."""
 
@@ -306,15 +336,17 @@ _TELLERS = frozenset(
 
 _ADDRESSING = _YOU | {"please", "pls", "bitte", "favor", "stp", "svp"}
 _ASIDES = frozenset(
-    ("also", "just", "ok", "okay", "right", "so", "then", "now", "oh", "hey", "well", "better", "aussi")
-)
+    ("also", "just", "ok", "okay", "right", "so", "then", "now", "oh", "hey", "well", "better", "aussi",
+     "always", "still", "dauerhaft", "unbedingt", "siempre", "toujours", "bien", "sempre", "try", "mind")
+)  # fmt: skip
 """Words that may stand between the beginning of a clause, or those that address somebody, and a request."""
 _OPENING = pattern_of(r"""
     (?:(?:and|but|oh|ah|hey|hi|hello|also|ok|okay|so|then|now|btw|fyi|yes|yeah|yep|by the way|for your information|
     (?:one|another) (?:(?:more|last|final|other) )?thing|going forward|moving forward|from now on|let(?:'?s| us)|
     claude(?: code)?|codex|gemini|copilot|und|ja|übrigens|bitte|ab (?:jetzt|sofort)|et|oui|au fait|désormais|
     s'? ?il (?:te|vous) plaît|y|sí|por cierto|por favor|e|sim|aliás|a propósito) )+|
-    (?:(?:it|that)(?:'d| would| will) )?(?:would )?be (?:[^\W\d]+ ){1,2}if you (?:could|might|would|can)\b
+    (?:(?:it|that)(?:'d| would| will) )?(?:would )?be (?:[^\W\d]+ ){1,2}if you (?:could|might|would|can)\b|
+    i(?:'d| would) (?:appreciate it|be (?:glad|grateful|happy)) if you (?:could|might|would|can)\b
 """)
 """Asides that may begin a clause before a request, and the roundabout "it would be great if you could …"."""
 _LETS = frozenset(("let", "let's", "lets"))
@@ -327,6 +359,9 @@ _POINTERS = frozenset(("a", "an", "the", "this", "that", "these", "those"))
 
 _OURS = frozenset().union(*(each.classes["ours"] for each in grammars()))
 _CLOSED = frozenset().union(*(each.common | each.classes["idle"] for each in grammars()))
+_WANTING = frozenset(("want", "need", "needs", "like", "möchte", "will", "veux", "faut", "quiero", "quero", "preciso"))
+"""Words by which somebody asks for something without naming who is to do it."""
+
 _NOUN_MARKS = frozenset().union(*(each.classes["determiners"] for each in grammars())) | {"this", "that"}
 """Words after which a word for remembering is a noun: "a file that two services write to"."""
 
@@ -354,8 +389,8 @@ _REPORTING = SAYING | frozenset(
 )
 """Words before a request that report or suppose one."""
 _ASKING = frozenset(
-    ("can", "could", "would", "will", "kannst", "könntest", "würdest", "peux", "pourrais", "pouvez", "pourriez",
-     "puedes", "podrías", "pode", "poderia", "podes", "podias")
+    ("can", "could", "would", "will", "kannst", "könntest", "würdest", "peux", "pourrais", "pouvez",
+     "pourriez", "puedes", "podrías", "pode", "poderia", "podes", "podias", "tu", "você", "vc")
 )  # fmt: skip
 """Words that open a polite request."""
 
@@ -381,7 +416,7 @@ def asks_to_remember(question: str) -> tuple[bool, str]:
     the text to remember, (False, "") if it asks neither."""
     text = question.rstrip("?! ")
     lower = lowered(text)
-    request = next(filter(None, (one.search(lower) for one in (_REMEMBER, *_KEPT))), None)
+    request = next(filter(None, (one.search(unaccented(lower)) for one in (_REMEMBER, *_KEPT))), None)
     if request is None:
         return False, ""
     link = _FILLER.match(lower, request.end())
@@ -393,7 +428,10 @@ def asks_to_remember(question: str) -> tuple[bool, str]:
 
 def without_forgetting(lower: str) -> str:
     """A text with each "don't forget" blanked out, offsets unchanged."""
-    return _FORGETTING.sub(lambda found: " " * len(found[0]), lower)
+    places = [one.span() for one in _FORGETTING.finditer(unaccented(lower))]
+    return "".join(
+        " " if any(start <= at < end for start, end in places) else letter for at, letter in enumerate(lower)
+    )
 
 
 def denies_request(answer: str) -> bool:
@@ -407,7 +445,7 @@ def find_request(sentence: str) -> RememberRequest:
     lower = lowered(text)
     if find_refusals(lower):
         return RememberRequest()
-    for request in islice(_REMEMBER.finditer(lower), NESTED_REQUESTS):
+    for request in islice(_REMEMBER.finditer(unaccented(lower)), NESTED_REQUESTS):
         clause = max(lower.rfind(mark, 0, request.start()) for mark in ",;:.–—(") + 1
         said = words_of(lower[clause : request.start()])
         if _is_for_the_record(lower, request, said):
@@ -417,7 +455,7 @@ def find_request(sentence: str) -> RememberRequest:
         if lower.endswith("?") and _ASKING.isdisjoint(word.partition("-")[0] for word in lead[:1]):
             continue
         announced = _ANNOUNCED.match(lower, request.end())
-        if announced and lead[-1:] == ["to"]:
+        if lead[-1:] == ["to"] and (announced or (opening and "thing" in words_of(opening[0]))):
             lead.pop()  # "one thing to keep in mind: …"
         is_task = _NO_REQUEST.match(lower, request.end()) or (not announced and _is_thing_to_store(lower, request))
         if not (is_task or len(lead) > LEAD_WORDS or _is_told(lead)) and _opens_clause(lead, request, announced):
@@ -431,7 +469,7 @@ def find_request(sentence: str) -> RememberRequest:
 
 def find_refusals(lower: str) -> Sequence[re.Match[str]]:
     """The requests not to remember; "I don't remember …" is a report and not one of them."""
-    found = islice(chain.from_iterable(one.finditer(lower) for one in _REFUSED), REFUSALS)
+    found = islice(chain.from_iterable(one.finditer(unaccented(lower)) for one in _REFUSED), REFUSALS)
     asked = (one for one in found if not one["forgetting"])
     return [one for one in asked if not one["subject"] or count_words(one["between"] or "") > 1]
 
@@ -449,9 +487,10 @@ def _content(text: str, lower: str, request: re.Match[str], clause: int) -> Reme
     if announced and not any(each.has("mine", words_of(lower[start : announced.end()])[:1]) for each in grammars()):
         start = announced.end()  # "remember my IBAN: …" names what follows
     rest = text[start:].lstrip(MARKS)
-    if announced and _REMEMBER.match(lowered(rest)):  # "note for later: remember that …"
+    if _REMEMBER.match(unaccented(lowered(rest))):  # "note for later: remember that …"
         rest = find_request(rest).text or rest
-    is_object = not _OBJECTS.isdisjoint(words_of(lower[clause : request.start()])[-1:])  # "keep that in mind for …"
+    pointing = [*words_of(lower[clause : request.start()])[-1:], *words_of(request[0])]
+    is_object = not _OBJECTS.isdisjoint(pointing)  # "keep that in mind for …"
     if _PLACE.match(lowered(rest)) and not announced and (is_object or count_words(before) > MIN_CONTENT_WORDS):
         rest = ""
     is_linked = not _THAT.isdisjoint([*words_of(filler[0] if filler else ""), *words_of(rest)[:2]])
@@ -479,8 +518,9 @@ def _is_place(lower: str) -> bool:
 def _opens_clause(lead: Sequence[str], request: re.Match[str], announced: re.Match[str] | None) -> bool:
     """Whether a request opens its clause, as a command does, or follows words that address somebody: after a subject or
     an article, its words are about something else ("the form should remember …", "a file that …")."""
-    to_you = max((at for at, word in enumerate(lead) if word.partition("'")[0] in _ADDRESSING), default=-1)
-    rest = [word for word in lead[to_you + 1 :] if word not in _ASIDES]
+    addressed = [not (_ADDRESSING | _ASKING).isdisjoint(re.split("['-]", word)) for word in lead]
+    to_you = max((at for at, is_addressed in enumerate(addressed) if is_addressed), default=-1)
+    rest = [word for word in lead[to_you + 1 :] if word not in _ASIDES | _WANTING]
     if request["place"]:
         rest = rest[1:] if rest[:1] and rest[0] not in _CLOSED else rest  # "add that to your memory"
     elif to_you < 0 and not _NOUN_MARKS.isdisjoint(rest[-1:]) and rest[-1] not in _OBJECTS - {"this", "that"}:
@@ -528,4 +568,6 @@ def _is_clause(text: str) -> bool:
 
 def _is_told(lead: Sequence[str]) -> bool:
     """Whether a word for remembering, preceded by these words, is part of a report or a question, not a request."""
+    if lead[:1] == ["try"] or (not _WANTING.isdisjoint(lead) and "to" not in lead):
+        return False  # "I want this remembered"
     return not _REPORTING.isdisjoint(lead) or (not _TELLERS.isdisjoint(lead) and _YOU.isdisjoint(lead))

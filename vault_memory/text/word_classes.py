@@ -9,6 +9,7 @@ are enabled.
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -361,6 +362,11 @@ def words_of(text: str) -> list[str]:
 def lowered(text: str) -> str:
     """A text in lower case, with straight apostrophes."""
     return text.lower().replace("’", "'")
+
+
+def unaccented(text: str) -> str:
+    """A text without accents, as many type it; every character keeps its place."""
+    return text if text.isascii() else "".join(unicodedata.normalize("NFD", one)[0] for one in text)
 
 
 def count_words(text: str) -> int:
