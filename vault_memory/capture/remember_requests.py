@@ -70,7 +70,8 @@ WORDS = {
         keep=r"""
             remember(?:ed)?|rem(?:em)?ber|rmbr|(?<=mind )remembering|memori[sz]e|retain|
             (?:bear|keep) in mind|worth (?:remembering|noting|keeping)|
-            (?:hang|hold) on to (?:this|that|it)|i(?:'d like| would like| want| need) (?:this|that|it) (?:remembered|noted|kept|saved)|
+            (?:hang|hold) on to (?:this|that|it)|
+            i(?:'d like| would like| want| need) (?:this|that|it) (?:remembered|noted|kept|saved)|
             (?:make|take|keep|leave|a) (?:a )?(?:mental )?(?:note|record)(?! (?:on|in|under|next to) )|
             note(?=:| (?:this|that|it|down|to self|for))|(?:please|just|also) note|n\.?b\.?(?=:)|
             (?:jot|write|note|put|get|mark|take) (?:(?:this|that|it|these) )?down|
