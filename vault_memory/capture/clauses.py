@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from itertools import dropwhile, islice, pairwise, takewhile
 
 from vault_memory.capture import exclusions
+from vault_memory.capture.cues import find_cue
 from vault_memory.capture.remember_requests import MARKS, TAG
 from vault_memory.capture.retractions import RETRACTION
-from vault_memory.text.word_classes import Grammar, count_words, lowered, pattern_of, words_of
+from vault_memory.text.word_classes import Grammar, count_words, lowered, words_of
 
 MIN_WORDS, MAX_WORDS = 4, 45
 """Bounds on the number of words of a statement."""
@@ -24,14 +25,6 @@ OPENING = re.compile(
 )
 _BREAK = re.compile(r"[,;:]\s+|\s[–—-]+\s|\s(?=(?:but|so|cause|because|aber|denn|donc|mais|pero|mas)\s)")
 """The end of a clause."""
-STANDING = pattern_of(r"""
-    \b(?:from (?:now|here|today|this point) (?:on(?:wards?)?(?: out)?|forward)|going forwards?|henceforth|
-    in (?:the |all )?future|ab (?:jetzt|sofort|heute)|von (?:nun|jetzt) an|in zukunft|künftig|zukünftig|à l'avenir|
-    désormais|dorénavant|à partir (?:de maintenant|d'aujourd'hui)|(?:a partir de|de) ahora(?: en adelante)?|
-    en adelante|en el futuro|a partir de agora|de agora em diante|(?:daqui|de hoje) (?:p(?:a)?ra (?:a )?frente|
-    em diante)|no futuro)(?!\w)
-""")
-"""Makes a rule even of an order ("from now on use tabs")."""
 LINKS = frozenset(
     ("and", "then", "just", "so", "also", "donc", "alors", "así", "então", "und", "dann", "sondern", "et", "puis", "y",
      "luego", "e", "depois")
@@ -54,8 +47,9 @@ def lasting_part(sentence: str, grammar: Grammar) -> tuple[str, str]:
         return "", "what somebody else says"
     if RETRACTION.search(lower):
         return "", "taken back"
-    if STANDING.search(lower):  # a rule, not an order
-        is_idle = exclusions.is_passing(lower) or exclusions.supposes(lower)
+    if standing := find_cue("standing", text, grammar):  # a rule, not an order
+        beside = lowered(text[: standing.start()] + text[standing.end() :])
+        is_idle = exclusions.is_passing(beside) or exclusions.supposes(lower)
         return ("", "about the day, or a guess") if is_idle else (text, "")
     parts = clauses(text)
     first = next((at for at, part in enumerate(parts) if not _drops(part, grammar, is_start=True)), len(parts))
@@ -65,7 +59,9 @@ def lasting_part(sentence: str, grammar: Grammar) -> tuple[str, str]:
     kept = "".join(takewhile(lambda part: not _drops(part, grammar, is_start=False), parts[first:])).rstrip(MARKS)
     # It may hang on a clause that was dropped; "so …" states what follows.
     hangs = first > 0 and grammar.has("reasons interrogatives", words_of(kept.removeprefix("so "))[:1])
-    if min(number, count_words(kept)) >= MIN_WORDS and not (hangs or sentence.rstrip(" .").endswith(":")):
+    # "No como carne" holds its subject in its verb.
+    least = MIN_WORDS - bool(find_cue("lives", kept, grammar, at_start=True))
+    if min(number, count_words(kept)) >= least and not (hangs or sentence.rstrip(" .").endswith(":")):
         return kept, ""
     is_passing = exclusions.is_passing(lower)
     return "", "about the day, or one of many" if is_passing else "a task, or about the matter at hand"
@@ -82,6 +78,8 @@ def _drops(clause: str, grammar: Grammar, is_start: bool) -> bool:
     words = words_of(clause)
     if not words:
         return is_start
+    if find_cue("decided", clause, grammar, at_start=True):
+        return exclusions.is_idle(lowered(clause))
     return exclusions.is_idle(lowered(clause)) or _is_order(words, grammar, is_start)
 
 

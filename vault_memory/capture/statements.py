@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from vault_memory.capture import exclusions
-from vault_memory.capture.clauses import MAX_WORDS, MIN_WORDS, OPENING, STANDING, clauses, lasting_part
+from vault_memory.capture.clauses import MAX_WORDS, MIN_WORDS, OPENING, clauses, lasting_part
 from vault_memory.capture.corrections import find_correction
+from vault_memory.capture.cues import chooses, decides, find_cue, is_cued
 from vault_memory.capture.own_words import TYPED_CHARS, SessionTurn, last_question, split_sentences
 from vault_memory.capture.remember_requests import (
     MARKS,
@@ -25,7 +26,6 @@ from vault_memory.capture.subjects import continues, names_within, self_containe
 from vault_memory.text.terms import folded
 from vault_memory.text.word_classes import (
     LANGUAGES,
-    MONTHS,
     Grammar,
     count_words,
     grammar_of,
@@ -54,8 +54,6 @@ SECRET, TAKEN_BACK = "secret", "taken back"
 
 _NAME_WITHIN = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][a-z]{2,}")
 _BULLET = re.compile(r"^(?:[-*+•]|\d{1,2}[.)])\s+")
-_DAY = r"\d{1,2}(?:st|nd|rd|th|er|\.)?"
-_DATE = re.compile(rf"\b(?:\d{{4}}-\d\d-\d\d|{_DAY}(?: de| of)? (?:{MONTHS})|(?:{MONTHS}) {_DAY})\b")
 _ASSENT = pattern_of(r"""
     (?:yes|yep|yup|yeah|exactly|right|correct|indeed|ja|jep|genau|richtig|stimmt|oui|exact(?:ement)?|tout à fait|sí|
     exacto|claro|sim|isso|exato)\b
@@ -65,19 +63,8 @@ _STATE_QUESTION = pattern_of(r"""
     est(?:-ce)?|sont|a-t-|es|está|son|tiene|é|são|tem)\b
 """)
 """A question about how things are, not about what to do."""
-_RULE = pattern_of(r"""
-    \b(?:ha(?:s|ve) to|needs? to|tienen? que|têm? (?:que|de)|every \w+day|(?:mon|tues|wednes|thurs|fri|satur|
-    sun)days|week(?:day|end)s|(?:mon|diens|donners|frei|sams|sonn)tags|mittwochs|(?:les?|los|el|às?|nas?)[ ]
-    (?:lundis?|mardis?|mercredis?|jeudis?|vendredis?|samedis?|dimanches?|lunes|martes|miércoles|jueves|viernes|
-    sábados?|domingos?|segundas?|terças?|quartas?|quintas?|sextas?))\b|
-    \b(?:(?:is|are) called (?!twice|once|by|from|in|with|when|on|for|every|again)|we call |name is |
-    (?:heiß(?:t|en)|nennen wir|s'appelle(?:nt)?|on appelle|se llaman?|llamamos|se chamam?|chamamos)\b)|
-    , (?:and |et |y |e |und )?(?:not|no|never|nicht|kein\w*|nie|pas|jamais|não|nunca|sin|sem|sans|ohne|without|only|nur|
-    seulement|uniquement|solo|sólo|só|apenas|somente)\b
-""")
-"""An obligation, a recurring weekday, a name given to something, or a contrast (", not …")."""
-_BEING = frozenset(("am", "bin", "suis", "soy", "sou"))
-"""Forms of "I am", which mostly say how somebody is today."""
+_BEING = frozenset(("am", "i'm", "im", "bin", "suis", "soy", "sou", "estoy", "estou"))
+"""Forms of "I am", which mostly say how somebody is from today on."""
 _CONDITION = re.compile(
     r"\b(?:\w*in?toleran|al{1,2}ergi[cqs]|\w*vegetari|vegan|c(?:o?e|œ)lia[ck]|zoliak|diabet|asthma|asmat|schwanger|pregnan|"
     r"embaraz)"
@@ -313,7 +300,7 @@ def is_lasting_fact(text: str, grammar: Grammar, is_answer: bool = False, sets_t
         return True
     if exclusions.STATUS.search(lower):
         return False
-    if _CONDITION.search(folded(text)) or _is_of_speaker(words_of(parts[0]), grammar):
+    if _CONDITION.search(folded(text)) or is_cued(text, grammar) or _likes(words_of(parts[0]), grammar):
         return True
     is_told = grammar.past.search(lowered(parts[0])) is not None
     if not is_told and _is_rule(text, words, grammar):
@@ -337,16 +324,22 @@ def _is_rule(text: str, words: Sequence[str], grammar: Grammar) -> bool:
     if len(words) < (USUAL_WORDS if grammar.has("pointing", words[:1]) else RULE_WORDS):
         return False  # the referent of a short "they always say so" is elsewhere
     is_of_us = _has_name(text) and grammar.has("ours", words)
-    lower = lowered(text)
-    is_standing = grammar.has("always", words) or STANDING.search(lower)
-    return bool(is_of_us or is_standing or _RULE.search(lower) or _DATE.search(lower))
+    is_standing = grammar.has("always", words) or (find_cue("standing", text, grammar) and _BEING.isdisjoint(words))
+    return bool(is_of_us or is_standing or _has_mark_of_rule(text, grammar) or grammar.date.search(text))
 
 
-def _is_of_speaker(words: Sequence[str], grammar: Grammar) -> bool:
-    """Whether a clause says how its speaker lives or what they like, in general: "the", "this" and "here" are about the
-    matter at hand."""
-    verb = next((at for at, word in enumerate(words[1:3], 1) if grammar.has("states likes", [word])), None)
-    if verb is None or not grammar.has("mine", words[:1]) or words[verb] in _BEING:
+def _has_mark_of_rule(text: str, grammar: Grammar) -> bool:
+    """Whether a text tells an obligation, a day that comes again, or contrasts two things; an order to use one of two
+    things must name them in general."""
+    marks = ["obliged", "recurring"] + ["contrast"] * (not find_cue("uses", text, grammar, at_start=True))
+    return any(find_cue(mark, text, grammar) for mark in marks)
+
+
+def _likes(words: Sequence[str], grammar: Grammar) -> bool:
+    """Whether a clause says what its speaker likes, in general: "the", "this" and "here" are about the matter at
+    hand."""
+    verb = next((at for at, word in enumerate(words[1:3], 1) if grammar.has("likes", [word])), None)
+    if verb is None or not grammar.has("mine", words[:1]):
         return False
     is_plain = verb == 1 or grammar.has("denying always every", words[1:2])
     return is_plain and not grammar.has("yours pointing definite interrogatives", words[verb + 1 :])
@@ -360,7 +353,7 @@ def _is_of_change_or_name(words: Sequence[str], grammar: Grammar) -> bool:
     """Whether a sentence states a change of ours or of a name's, or what a name does to something."""
     if grammar.has("changes", words) and grammar.has("ours", words):
         return True
-    if words[0] in grammar.common or len(words) < MIN_WORDS:
+    if grammar.has_common(words[:1]) or len(words) < MIN_WORDS:
         return False
     is_verb = words[1] not in grammar.common and grammar.third.search(words[1]) is not None
     return grammar.has("changes", words[1:3]) or (is_verb and grammar.has("determiners", words[2:3]))
@@ -383,9 +376,9 @@ def cue_of(text: str, grammar: Grammar) -> Cue:
         (PREFERENCE, grammar.has("wishes", words[:3])),
         (PREFERENCE, grammar.has("mine", words[:1]) and grammar.has("likes", words[:3])),
         (PROFILE, grammar.has("mine", words[:1]) and not grammar.has("ours", words)),
-        (RULE, grammar.has("always every duty", words) or _RULE.search(lower) is not None),
+        (RULE, grammar.has("always every duty", words) or _has_mark_of_rule(text, grammar) or chooses(text, grammar)),
         (CAUSE, _CURE.search(lower) is not None),
-        (CHANGE, _DATE.search(lower) is not None),
+        (CHANGE, decides(text, grammar) or grammar.date.search(text) is not None),
         (PROFILE, grammar.has("mine", words)),
     ):
         if holds:

@@ -3,9 +3,9 @@
 A lasting statement looks alike in any language: it has a subject, speaks of all times rather than of today, gives a
 reason, answers or corrects. Recognising this takes no knowledge of the topic, so the tables contain only words that a
 grammar can list exhaustively. **To add a language**, add an entry to LANGUAGES: fill each field with the words that a
-grammar lists under that heading (`past` and `unreal` are patterns of whole words; leave a field empty if the language
-has none), and add its words for remembering to WORDS (remember_requests.py), which are read whichever languages
-are enabled.
+grammar lists under that heading (`past`, `unreal` and `months` are patterns of whole words; leave a field empty if
+the language has none). Add its cues of several words to CUES (capture/cues.py), and its words for remembering to WORDS
+(remember_requests.py), which are read whichever languages are enabled.
 """
 
 import re
@@ -18,7 +18,7 @@ from vault_memory.text.terms import folded
 
 
 class Language(NamedTuple):
-    """The closed word classes of a language, as space-separated words; `third`, `past` and `unreal` are patterns."""
+    """The closed word classes of a language, as space-separated words; some fields are patterns."""
 
     determiners: str
     pronouns: str
@@ -62,6 +62,10 @@ class Language(NamedTuple):
     """Question words, in any position."""
     idle: str
     """Further function words and forms of auxiliary verbs: never the subject of a question."""
+    indefinite: str
+    """Indefinite articles."""
+    months: str
+    """A pattern of the months' names and short forms, read in any case."""
 
 
 LANGUAGES: Mapping[str, Language] = {
@@ -103,19 +107,23 @@ LANGUAGES: Mapping[str, Language] = {
         unreal=r"(?:would|could|should|might)(?:n't)?|\w+'d(?! (?:rather|prefer|like|better)\b)",
         interrogatives="who whom whose what which when where why how",
         idle="",
+        indefinite="a an",
+        months=r"jan(?:\.|uary)?|feb(?:\.|ruary)?|mar(?:\.|ch)?|apr(?:\.|il)?|(?-i:May)|may(?!,? (?!\d{4})\w)|"
+        r"june?|july?|aug(?:\.|ust)?|sept?(?:\.|ember)?|oct(?:\.|ober)?|nov(?:\.|ember)?|dec(?:\.|ember)?",
     ),
     "de": Language(
         determiners="""der die das den dem des ein eine einen einem einer kein keine keinen keiner jeder jede jedes alle
             niemand nichts unser unsere unseren unserem mein meine meinen dein zwei drei man beide nur""",
         pronouns="ich wir du er sie es uns mir mich dir wer",
         prepositions="""in im an am auf bei für gegen von vom zu zum zur mit ohne über unter nach vor seit ab aus um
-            durch bis und oder als zwischen dort hier dann""",
+            durch bis statt und oder als zwischen dort hier dann""",
         verbs="""ist sind war waren hat haben wird werden kann können muss müssen darf dürfen soll sollen gilt gelten
             geht gehen bleibt liegt steht läuft kommt""",
         ours="wir uns unser unsere unseren unserem unserer man",
         mine="ich mein meine meinen meiner mir mich",
         yours="du dein deine dir dich ihr euch",
-        pointing="es das dies dieser diese dieses er sie ihn ihm ihnen damit dafür da",
+        pointing="""es das dies dieser diese dieses er sie ihn ihm ihnen damit dafür daran darauf dazu davon darüber
+            da""",
         always="""immer nie niemals stets grundsätzlich ausschließlich täglich wöchentlich monatlich""",
         every="nur jeder jede jedes jeden alle überall niemand nichts meistens komplett",
         duty="muss müssen darf dürfen soll sollen verboten erlaubt pflicht vorschrift regel gilt gelten braucht",
@@ -146,6 +154,9 @@ LANGUAGES: Mapping[str, Language] = {
             müsste darfst dürft durfte durften dürfte sollst sollt sollte sollten will willst wollt wollen wollte
             wollten mag magst mögen möchte möchten tun tut gibt macht machen kommen
             stehen liegen bleiben erst zuerst solange sonst jetzt""",
+        indefinite="ein eine einen einem einer",
+        months=r"jan(?:\.|uar)?|feb(?:\.|ruar)?|märz|apr(?:\.|il)?|mai|juni?|juli?|aug(?:\.|ust)?|sept?(?:\.|ember)?|"
+        r"okt(?:\.|ober)?|nov(?:\.|ember)?|dez(?:\.|ember)?",
     ),
     "fr": Language(
         determiners="""le la les l' un une des du au aux ce cette ces chaque tout tous toute toutes aucun aucune mon ma
@@ -157,7 +168,7 @@ LANGUAGES: Mapping[str, Language] = {
         ours="nous on notre nos chez",
         mine="je j' mon ma mes moi me m'",
         yours="tu te t' toi ton ta tes vous vos votre",
-        pointing="il elle ils elles ça c' ce cela ceci celui celle lui leur",
+        pointing="il elle ils elles ça c' ce cela ceci celui celle lui leur dessus dedans",
         always="toujours jamais aucun aucune",
         every="seulement uniquement chaque tout tous toute toutes partout personne rien",
         duty="doit doivent faut peut peuvent interdit obligatoire règle convention",
@@ -182,6 +193,9 @@ LANGUAGES: Mapping[str, Language] = {
             sois soit étais était étions étiez étaient été être avoir ai as avons avez avais avait avions aviez
             avaient eu fais faire faites faisons dois devons devez devrait devoir peux pouvons pouvez pourrait
             pouvoir vais vas allons allez aller veux veut voulons voulez veulent vouloir t n s""",
+        indefinite="un une",
+        months=r"janv(?:\.|ier)?|févr(?:\.|ier)?|mars|avr(?:\.|il)|mai|juin|juil(?:\.|let)?|août|sept(?:\.|embre)?|oct(?:\.|obre)?|"
+        r"nov(?:\.|embre)?|déc(?:\.|embre)?",
     ),
     "es": Language(
         determiners="""el la los las un una unos unas cada todo toda todos todas ningún ninguna mi mis nuestro nuestra
@@ -218,6 +232,9 @@ LANGUAGES: Mapping[str, Language] = {
             estar estaba estaban he has hemos haber había tengo tienes tenemos tener tenía hago haces hace hacemos
             hacen hacer puedo puedes podemos poder debo debes debemos deber voy vas vamos ir quiero quieres quiere
             queremos quieren""",
+        indefinite="un una unos unas",
+        months=r"ene(?:\.|ro)?|feb(?:\.|rero)?|mar(?:\.|zo)|abr(?:\.|il)?|mayo|jun(?:\.|io)?|jul(?:\.|io)?|ago(?:\.|sto)?|sep(?:\.|tiembre)?|"
+        r"set(?:\.|iembre)|oct(?:\.|ubre)?|nov(?:\.|iembre)?|dic(?:\.|iembre)?",
     ),
     "pt": Language(
         determiners="""o a os as um uma uns umas cada todo toda todos todas nenhum nenhuma meu minha meus minhas nosso
@@ -255,6 +272,9 @@ LANGUAGES: Mapping[str, Language] = {
             eram foi foram sido estou estás estamos estar estava estavam tenho tens temos ter tinha tinham faço faz
             fazem fazemos fazer posso podes podemos poder devo devemos dever vou vais vamos ir quero queres quer
             queremos querem""",
+        indefinite="um uma uns umas",
+        months=r"jan(?:\.|eiro)?|fev(?:\.|ereiro)?|mar(?:\.|ço)?|abr(?:\.|il)?|maio|jun(?:\.|ho)?|jul(?:\.|ho)?|ago(?:\.|sto)?|set(?:\.|embro)?|"
+        r"out(?:\.|ubro)?|nov(?:\.|embro)?|dez(?:\.|embro)?",
     ),
 }
 
@@ -263,11 +283,17 @@ _WORD = re.compile(r"\b[cdjlmnst]['’]|[^\W_]+(?:['’.@/:-][^\W_]+)*|--?\w+", 
 
 _RUN = re.compile(r"\w+")
 
+_DAY = r"\d{1,2}(?:st|nd|rd|th|er|\.)?"
+_NUMERIC = r"(?<=am |um |is |om )\d{1,2}\.\d{1,2}\.(?:\d\d){0,2}|\d{1,2}[./]\d{1,2}[./]20\d\d"
+"""A date in numbers with its year, or as German gives it after "am", "zum", "bis" or "vom"."""
+
 
 class Grammar:
     """One language's classes as sets and patterns."""
 
-    def __init__(self, language: Language) -> None:
+    def __init__(self, name: str) -> None:
+        language = LANGUAGES[name]
+        self.name = name
         self.classes: Mapping[str, frozenset[str]] = {
             name: frozenset(text.split()) for name, text in language._asdict().items()
         }
@@ -275,10 +301,21 @@ class Grammar:
         self.openers = frozenset().union(*(self.classes[name] for name in _OPENERS))
         self.third = re.compile(rf"(?:{language.third})$")
         self.past, self.unreal = (re.compile(rf"\b(?:{text})\b") for text in (language.past, language.unreal))
+        months = rf"(?:{language.months})"
+        self.date = re.compile(
+            rf"(?<![\w.])(?:\d{{4}}-\d\d-\d\d|{_DAY}(?: d?[eo]f?)? {months}|{months} {_DAY}|{_NUMERIC})(?!\w)",
+            re.IGNORECASE,
+        )
+        self.month = re.compile(rf"(?<!\w){months}(?!\w)", re.IGNORECASE)
+        """A day with its month, in a text that is not lowered: "May" is a month, "may" a verb."""
 
     def has(self, names: str, words: Sequence[str]) -> bool:
         """Whether any of these words is in any of these classes (names separated by spaces)."""
         return any(not self.classes[name].isdisjoint(words) for name in names.split())
+
+    def has_common(self, words: Sequence[str]) -> bool:
+        """Whether any of these words is a function word."""
+        return not (self.common | self.classes["idle"]).isdisjoint(words)
 
     def has_verb(self, words: Sequence[str]) -> bool:
         """Whether a clause may have a finite verb, judging by closed word classes and endings."""
@@ -307,7 +344,7 @@ LEAST_COMMON = 0.15
 @cache
 def grammar_of(name: str) -> Grammar:
     """The word classes of a language, by its short name."""
-    return Grammar(LANGUAGES[name])
+    return Grammar(name)
 
 
 @cache
@@ -373,9 +410,4 @@ def count_words(text: str) -> int:
     return len(_RUN.findall(text))
 
 
-MONTHS = joined(r"""
-    jan(?:\.|uary?|uar|vier|eiro)?|feb(?:\.|ruary?|ruar|rero)?|f[eé]v(?:\.|rier|ereiro)?|mar(?:\.|ch|s|zo|ço)?|märz|
-    a[pb]r(?:\.|il)?|avril|ma[iy]o?|jun(?:e|i|io|ho)?|juin|jul(?:y|i|io|ho)?|juillet|aug(?:ust)?|août|agosto|
-    set(?:embro)?|sep(?:t|tember|tembre|tiembre)?|o[ck]t(?:ober|obre|ubre)?|out(?:ubro)?|
-    nov(?:ember|embre|iembre|embro)?|de[cz](?:ember|embro)?|décembre|diciembre|enero
-""")
+MONTHS = "|".join(language.months for language in LANGUAGES.values())
