@@ -561,3 +561,28 @@ def test_a_refusal_is_understood_in_other_words_and_without_accents(text: str) -
 )
 def test_what_is_to_be_written_into_a_file_is_no_request_to_remember(text: str) -> None:
     assert not any(one.is_request for one in stated([SessionTurn(1, True, text)]))
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Remember: if the red lamp blinks, the pump has to be vented.",
+         "If the red lamp blinks, the pump has to be vented."),
+        ("Remember that the test data is wiped every Sunday night until somebody seeds it.",
+         "The test data is wiped every Sunday night until somebody seeds it."),
+        ("For future posters: the logo goes top left, I forget that every time.",
+         "The logo goes top left, I forget that every time."),
+    ],
+)  # fmt: skip
+def test_what_is_asked_for_may_be_a_condition_or_recur(text: str, kept: str) -> None:
+    assert [(one.text, one.is_request) for one in stated([SessionTurn(1, True, text)])] == [(kept, True)]
+
+
+def test_a_change_of_mind_about_something_else_takes_no_request_back() -> None:
+    said = [
+        "Remember that the pump is tested on the real tank.",
+        "Approve it. Hm wait no. I want to see it on the tank.",
+    ]
+    turns = [SessionTurn(1, True, said[0]), SessionTurn(2, False, "Noted."), SessionTurn(3, True, "And the review?"),
+             SessionTurn(4, False, "It is ready."), SessionTurn(5, True, said[1])]  # fmt: skip
+    assert "The pump is tested on the real tank." in [one.text for one in stated(turns)]

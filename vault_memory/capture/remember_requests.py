@@ -68,9 +68,11 @@ class RememberRequest(NamedTuple):
 WORDS = {
     "en": RequestWords(
         keep=r"""
-            remember(?:ed)?|rem(?:em)?ber|rmbr|(?<=mind )remembering|memori[sz]e|retain|
+            remember(?:ed)?|rem(?:em)?ber|rmbr|(?<=mind )(?:remembering|noting)|(?:keep|put) (?:this|that|it) on file|
+            memori[sz]e|retain|
             (?:bear|keep) in mind|worth (?:remembering|noting|keeping)|
-            (?:hang|hold) on to (?:this|that|it)|
+            (?:store|save|keep) (?:this|that|it) (?:permanently|for good)|(?:hang|hold) on to (?:this|that|it)(?=\W*$|[:,]| for)|
+            (?:put|keep) (?:this|that|it) somewhere (?:safe|you)|
             i(?:'d like| would like| want| need) (?:this|that|it) (?:remembered|noted|kept|saved)|
             (?:make|take|keep|leave|a) (?:a )?(?:mental )?(?:note|record)(?! (?:on|in|under|next to) )|
             note(?=:| (?:this|that|it|down|to self|for))|(?:please|just|also) note|n\.?b\.?(?=:)|
@@ -86,17 +88,20 @@ WORDS = {
             (?: down)? (?:this|that|it|anything|any of (?:this|it)|my|what i|down|a (?:note|record))\b|
             (?:bring (?:it|this|that) up|mention (?:it|this|that))(?: again)?(?=\W*$|[,:])|
             (?:saved|stored|noted|recorded|kept)(?=\W*$|:)|(?:echo|repeat|leak) (?:this|that|it)\b|
+            carry (?:this|that|it) over|
             (?:in|into|to|from|for|part of) (?:your (?:[\w-]+ )?|the |any )?(?:memory|memories|notes|mind)|
             (?:written|writing)(?: (?:this|that|it))? down|notes (?:about|of|on) (?:this|that|it)|
             for the record""",
         forget="forget",
         no=r"(?:\w+n'?t|dont)(?! you (?!dare))|cannot|not|never|nothing|nowhere|without|none|no",
         refused=r"""
-            forget (?:that|how|why|who|where|when|my|the fact|what (?!i (?:said|wrote|told)))(?= ?\w)|
+            (?<!\bi )(?<!\bwe )forget (?:that|how|why|who|where|when|my|the fact|
+            what (?!i (?:said|wrote|told)))(?= ?\w)|
             (?:remember|note|save|store|keep) nothing|(?:didn'?t|never) hear(?:d)? (?:this|that|it) from me|
             (?:this|that|it) stays here|off[ -]the[ -]record|
             (?:this|that|it)(?:'s| is| stays) (?:private|confidential|(?:a )?secret|(?:just|only) for you)|
-            (?:just )?between (?:us|you and (?:me|i)|ourselves)(?! and)|
+            (?:just )?between (?:us|you and (?:me|i)|ourselves)(?! and (?!not\b|no\b))|
+            not for (?:any|your|the) (?:file|notes?|record|memory)s?|
             (?:keep|leave|stays?|hold) [^.!?]{0,60}?(?:to yourself|between us|
             (?:out of|off) (?:your |the |any )?(?:notes|memory|record|log))""",
         places=r"""
@@ -104,8 +109,8 @@ WORDS = {
             (?:in|into|to|for) (?:your|the|my|our) (?:[^\W\d]+ ){0,3}?(?:memory|memories|mind|(?<!release )notes|
             notebook)|(?:into|through) your (?:[^\W\d]+ )?(?:head|skull)|
             for (?:the |your |our |my )?(?:record|log|(?:future )?reference|notes|later(?! use))|
-            (?:for|till|until) (?:[^\W\d]+ ){0,3}?(?:next time|future|long term)|permanently|for good|
-            as (?:a|my) (?:\w+ )?(?:preference|rule)|(?:update|add to|extend) your (?:notes|memory)""",
+            (?:for|till|until) (?:[^\W\d]+ ){0,3}?(?:next time|future(?: \w+(?=:))?|long term)|
+            as (?:a|my) (?:\w+ )?preference|(?:update|add to|extend) your (?:notes|memory)""",
         store=r"""
             (?:save|store|log|record|file|memo)(?= (?:this|that|it|somewhere)\b)
             (?! \w+ (?:in|to|into|under|on) (?!your|memory))""",
@@ -120,14 +125,15 @@ WORDS = {
             schreib(?:e|en)?(?=(?: (?:dir|das|es|bitte|mal|irgendwo))+ auf| dir)|
             denk(?:e|en|t)? (?:\w+ ){0,4}?da?ran""",
         kept=r"""
-            merk(?:e|en|t|st)?|notier\w*|aufschreib\w*|(?:dir|dass du|das) (?:\w+ )?(?:speicher|behalt|behält)\w*|
+            merk(?:e|en|t|st)?|notier\w*|aufschreib\w*|
+            (?:dir|dass (?:du|sie)|das) (?:\w+ ){0,2}?(?:speicher|behalt|behält)\w*|
             in(?:s| dein\w*) gedächtnis|
             in (?:die|deine[nr]?|den|irgendwelche) notizen|irgendwo (?:auf|stehen)|schreib(?:e|en)?(?= \w+)|
             speicher(?:e|n)?(?= \w+|\W*$)""",
         forget="verg[ie]ss|vergess",
         no=r"nicht|nie|niemals|nichts|nirgend\w+",
         refused=r"""
-            nirgend\w+ (?:stehen|auftauchen|notiert|notieren|speichern)|
+            keine notiz\w*|nirgend\w+ (?:stehen|auftauchen|notiert|notieren|speichern)|
             vergiss,? (?:dass|mein\w*|wie|wer|was|wann|wo)(?= \w)|(?:bleibt|ganz|nur) unter uns|
             das (?:ist|bleibt) (?:privat|vertraulich|geheim)|
             unter uns(?: gesagt)?(?=[,.:;!]|$)|behalte? \w+ für dich""",
@@ -139,11 +145,12 @@ WORDS = {
     "fr": RequestWords(
         keep=r"""
             reten(?:ir|ez)|retien(?:s|nes)|pour que tu saches|te (?:souviennes|rappelles)|t'en souvenir|
-            (?:souviens|rappelle)[- ]toi|souvenez-vous|mémorise[zr]?|
-            prends note|à (?:retenir|noter|conserver)|
+            (?:souviens|rappelle)[- ](?:toi|t'en)|t'en souviens|souvenez-vous|mémorise[zr]?|
+            prends note|à (?:retenir|noter|conserver|garder(?= ?:))|
             not(?:e|ez|er)(?:-le)?(?= (?:que|qu'|pour|bien|ça|dans|quelque)| ?:)""",
         kept=r"""
-            reten(?:ir|ez|u)|retien\w+|not(?:e[rz]?|es|é)|mémoris\w+|enregistr\w+|souvien\w+|gard\w+ (?:une )?trace|
+            reten(?:ir|ez|u)|retien\w+|not(?:e[rz]?|es|é)|mémoris\w+|enregistr\w+|souvien\w+|
+            gard\w+ (?:(?:une )?trace|rien)|
             reparl\w+""",
         forget="oubli",
         no="ne |n'|pas|jamais|non|nulle part|inutile de",
@@ -160,11 +167,12 @@ WORDS = {
         keep=r"""
             recuerd(?:a|es)(?:lo|te)?|acuerd(?:ate|es)|recordar(?=(?:lo)? que)|(?:ap[uú]nta|an[oó]ta)(?:te)?(?:lo)?|
             memoriza(?:lo|r)?|toma nota|
-            (?:ten(?:lo)?|tuvieras) (?:en cuenta|presente)|para que (?:lo )?sepas|(?:que )?no se (?:te|os) olvid\w+|
+            (?:ten(?:lo)?|tuvieras) (?:en cuenta|presente)|para que (?:lo )?(?:sepas|recuerdes)|
+            quédate con (?:ese|este) dato|(?:que )?no se (?:te|os) olvid\w+|
             deja (?:anotado|apuntado|constancia)""",
         kept=r"""
             recuerd[ae]s?|acuerdes?|memorices?|guardes?|anotes?|apuntes?|registr?es?|tomes? nota|tengas? en cuenta|
-            (?:a|en) (?:las|tus|ninguna) notas?|mencion\w+""",
+            (?:a|en) (?:las|tus|ninguna) notas?|mencion\w+|repit\w+""",
         forget="olvid",
         no="no|nunca|jamás|nada|sin",
         refused=r"""
@@ -177,14 +185,15 @@ WORDS = {
     ),
     "pt": RequestWords(
         keep=r"""
-            lembr(?:a|e|es|ar)(?:-te|-se)?|anot[ae]|fi(?:ca|que) (?:registr?ado|anotado)|memoriz(?:a|e|ar)|
+            lembr(?:a|e|es|ar|asses)(?:-te|-se)?|fi(?:ca|que) com (?:esta|essa) informação|anot[ae]|
+            fi(?:ca|que) (?:registr?ado|anotado)|memoriz(?:a|e|ar)|
             decora(?= (?:isso|isto|que))|
             apont(?:a|ar|e)(?= (?:que|isso|isto|aí))|pra (?:você|vc) saber|deix[ae] (?:registrado|anotado)|
             tom[ae] nota|te(?:nha|m|ns) em (?:mente|conta)""",
         kept=r"""
             lembr(?:es?|a|ar)|guard(?:a|ar) (?:isso|isto|que)|guardes?|anot(?:a|ar|es?)|grav(?:es?|a|ar)|tom[ae] nota|
             tenhas? em conta|escrev(?:as|a|er) (?:isso|isto)|
-            regist(?:es?|ar)|repet\w+ (?:isso|isto)""",
+            regist(?:es?|ar)|repet\w+ (?:isso|isto)|salv(?:e|es|ar) (?:isso|isto|nada)""",
         forget="esque[çc]",
         no="não|nunca|nada",
         refused=r"""
@@ -456,6 +465,8 @@ def find_request(sentence: str) -> RememberRequest:
         if lower.endswith("?") and _ASKING.isdisjoint(word.partition("-")[0] for word in lead[:1]):
             continue
         announced = _ANNOUNCED.match(lower, request.end())
+        if announced and request["place"] and "this" in lead[:1]:
+            lead = []  # "this is one to keep for next time: …"
         if lead[-1:] == ["to"] and (announced or (opening and "thing" in words_of(opening[0]))):
             lead.pop()  # "one thing to keep in mind: …"
         is_task = _NO_REQUEST.match(lower, request.end()) or (not announced and _is_thing_to_store(lower, request))

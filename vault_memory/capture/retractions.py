@@ -66,7 +66,7 @@ class Retraction(NamedTuple):
     is_weak: bool
     """Whether it is a denial or a request not to remember: these have content of their own, so half must be shared."""
     named: set[str]
-    """The telling words of its clause and of the one before, or of the first one after it that has any."""
+    """The telling words of its clause and of the one before; if they have none, of the first one after it that has."""
     around: set[str]
     """The telling words on both sides of it."""
 
@@ -78,7 +78,7 @@ class Retraction(NamedTuple):
         if is_next and self.is_early and (is_request or (is_last and not self.is_explained)):
             return True
         named = self.around if is_next else self.named
-        least = min(len(own), len(named)) / 2 if self.is_weak else 0
+        least = min(len(own), len(named)) / 2 if self.is_weak or not is_next else 0
         return len(own & named) > 0 and len(own & named) >= least
 
 
@@ -155,6 +155,6 @@ def _retraction(text: str, found: re.Match[str]) -> Retraction:
         is_explained=not (is_again or is_of_it) and (is_other or bool(telling_words(explanation))),
         is_deletion=_DELETING.match(found[0]) is not None,
         is_weak=found.re is _DENIAL or "forgetting" in found.re.groupindex,
-        named=telling_words(last) | next(filter(None, [clause, *further]), set()),
+        named=telling_words(last) | clause or next(filter(None, further), set()),
         around=telling_words(near).union(clause, *further),
     )

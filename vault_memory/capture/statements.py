@@ -253,11 +253,13 @@ def _named(text: str, sentence: str, topic: str, grammar: Grammar) -> str:
 
 def read_request(text: str, message: int, sentence: str, spoken: Spoken, context: str = "") -> Statement | None:
     """The statement that a request asks to remember; None if unfit."""
-    if not 2 <= count_words(text) <= MAX_WORDS or exclusions.supposes(lowered(text)):
-        return None
-    if exclusions.is_joke(lowered(sentence), is_reply=True) or exclusions.is_passing(lowered(clauses(text)[0])):
+    if not 2 <= count_words(text) <= MAX_WORDS:
         return None
     grammar = Spoken([*LANGUAGES], spoken.usual).grammar(text)
+    recurs = grammar and (grammar.has("always", words_of(text)) or find_cue("recurring", text, grammar))
+    is_passing = not recurs and exclusions.is_passing(lowered(clauses(text)[0]))
+    if is_passing or exclusions.is_joke(lowered(sentence), is_reply=True):
+        return None
     cue = (cue_of(text, grammar) if grammar else REQUEST)._replace(certainty=1.0)
     is_secret = exclusions.is_secret(sentence, context)
     told = UNTOLD if is_secret else _capitalised(text)
