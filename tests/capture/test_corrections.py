@@ -52,6 +52,11 @@ def test_in_the_same_message_any_word_may_be_corrected() -> None:
         ("Remember that the choir meets on Mondays.", "Noted.", "no, open the second file, from last Friday"),
         ("Remember that the choir meets on Mondays.", "Noted.", "Thursdays are for the band"),
         ("We always run the linter first.", "I have fixed the parser.", "no, the lexer"),
+        ("Remember that I use only Rust.", "Noted. Anything else?", "No, Claude."),
+        ("Remember that I have 3 kids.", "Shall I list four tasks?", "No, 2."),
+        ("Remember that the choir meets on Mondays.", "Noted.", "Actually, Tuesdays too."),
+        ("Remember that the choir meets on Mondays.", "Noted.", "No dates on Fridays."),
+        ("Remember that the choir meets on Mondays.", "Noted.", "Actually, Tuesday?"),
     ],
 )
 def test_what_may_be_about_something_else_corrects_nothing(told: str, agent: str, answer: str) -> None:
@@ -64,3 +69,13 @@ def test_the_last_of_several_corrections_counts() -> None:
         "The choir meets on Wednesdays."
     ]
     assert kept("Remember that the choir meets on Mondays.", "Ok.", "no, Tuesdays", "Ok.", "forget that") == []
+
+
+def test_a_sentence_that_comes_twice_is_corrected_all_the_same() -> None:
+    assert kept("We never deploy on Mondays. No, Tuesdays. No, Wednesdays. No, Tuesdays. No, Thursdays.") == [
+        "We never deploy on Thursdays."
+    ]
+
+
+def test_a_correction_that_reveals_a_secret_is_not_kept() -> None:
+    assert kept("Remember that I use Sommer as guest wifi password.", "Ok.", "Sorry, Winter2024") == []

@@ -586,3 +586,51 @@ def test_a_change_of_mind_about_something_else_takes_no_request_back() -> None:
     turns = [SessionTurn(1, True, said[0]), SessionTurn(2, False, "Noted."), SessionTurn(3, True, "And the review?"),
              SessionTurn(4, False, "It is ready."), SessionTurn(5, True, said[1])]  # fmt: skip
     assert "The pump is tested on the real tank." in [one.text for one in stated(turns)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Don't commit anything yet.",
+        "It's important to remember that Ben owns billing.",
+        "Our agent should log this.",
+        "I take my coffee without sugar, please remember that.",
+        "Das Formular lässt sich nicht speichern.",
+        "No se menciona en el README",
+        "It stays here.",
+    ],
+)
+def test_ordinary_talk_is_not_off_the_record(text: str) -> None:
+    assert not is_off_the_record(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The page shows the prices of last year. Take it down.",
+        "The export has three columns and a header. I want it saved as CSV.",
+        "It's worth noting that the parser is slow.",
+        "I will remember that Ben is on leave.",
+        "Just remembered that the port is in use.",
+        "Vous avez noté que le serveur est en panne.",
+        "Il faut que je note que ça marche.",
+        "Tu te rappelles que le port est pris ?",
+        "Wie du merkst, ist der Test langsam.",
+        "Delete the old table permanently.",
+    ],
+)
+def test_ordinary_talk_asks_for_nothing(text: str) -> None:
+    assert not any(one.is_request for one in stated([SessionTurn(1, True, text)]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Remember that Ben is on leave - Ines covers for him until June.",
+        "Remember that there is no config for staging.",
+        "Remember that we have no issue tracker.",
+    ],
+)
+def test_the_whole_of_what_is_asked_for_is_kept(text: str) -> None:
+    asked = text.removeprefix("Remember that ")
+    assert [one.text.casefold() for one in stated([SessionTurn(1, True, text)])] == [asked.casefold()]

@@ -5,18 +5,23 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from vault_memory.capture.own_words import SessionTurn, split_sentences
+from vault_memory.capture.exclusions import is_passing
+from vault_memory.capture.own_words import SessionTurn, last_question, split_sentences
 from vault_memory.capture.retractions import telling_words
 from vault_memory.text.word_classes import joined, lowered
 from vault_memory.write.comparison import DAY, NUMBER
 
 _DENIAL = joined(r"""
-    \W*\b(?:no|nope|nah|nein|nee|non|não|wait|oops|sorry|pardon|désolée?|perdón|desculpa|actually|eigentlich|en fait|
-    en realidad|na verdade|correction|korrektur|corrección|correção|i meant?|ich (?:meine|meinte)|
-    je (?:veux|voulais) dire|quer(?:ía|o|ia) (?:decir|dizer)|or rather|my mistake|i was wrong)\b
+    \W*\b(?:(?:no|nope|nah|nein|nee|non|não|wait)(?=\W*$|\s*[,.:;!–—-]| it'?s\b| wait\b| sorry\b| actually\b)|oops|
+    sorry|pardon|désolée?|perdón|desculpa|actually|eigentlich|en fait|en realidad|na verdade|correction|korrektur|
+    corrección|correção|i meant?|ich (?:meine|meinte)|je (?:veux|voulais) dire|quer(?:ía|o|ia) (?:decir|dizer)|
+    or rather|my mistake|i was wrong)\b
 """)
 _OPENING = re.compile(f"(?:{_DENIAL})+")
 _END = re.compile(rf"(?:{_DENIAL})+\W*$")
+_PLAIN_NO = re.compile(r"\W*(?:no|nope|nah|nein|nee|non|não)\b(?!,? (?:wait|sorry|it'?s)\b)")
+"""What answers a question rather than corrects what was said before it."""
+_ADDS = re.compile(r"\b(?:too|also|as well|auch|aussi|également|también|também)\b")
 _NAME = re.compile(r"\b[^\W\d_a-z][\w-]+")
 _FIRST_WORD = re.compile(r"(?:^|[.!?:\n]\s*)\w+")
 """The first word of a sentence, whose capital says nothing."""
@@ -36,7 +41,7 @@ def find_correction(text: str, sentence: str, number: int, messages: Sequence[Se
     the next message of the user; None if there is none."""
     at = next(place for place, said in enumerate(messages) if said.number == number)
     own = [*split_sentences(messages[at].text)]
-    following = own[own.index(sentence) + 1 :][:1] if sentence in own else []
+    following = own[len(own) - own[::-1].index(sentence) :][:1] if sentence in own else []
     if following and (after := corrected(text, following[0], [DAY, NUMBER, _NAME, _WORD])):
         return Correction(after, number, following[0])
     by_agent = ""
@@ -48,6 +53,8 @@ def find_correction(text: str, sentence: str, number: int, messages: Sequence[Se
         named = _FIRST_WORD.sub("", by_agent)
         kinds = [kind for kind in (DAY, NUMBER, _NAME) if _values(kind, named) <= _values(kind, text)]
         answer = next(split_sentences(said.text), "")
+        if last_question(by_agent) and _PLAIN_NO.match(lowered(answer)):
+            return None
         after = corrected(text, answer, kinds)
         return Correction(after, said.number, answer) if after else None
     return None
@@ -56,10 +63,11 @@ def find_correction(text: str, sentence: str, number: int, messages: Sequence[Se
 def corrected(text: str, correction: str, kinds: Sequence[re.Pattern[str]]) -> str:
     """A text with its day, number, name or word replaced by the one that a correction gives; "" if that is no
     correction of it: it has to begin by denying, and to say nothing else that is new."""
-    opening = _OPENING.match(lowered(correction))
-    if opening is None:
+    lower = lowered(correction)
+    opening = _OPENING.match(lower)
+    if opening is None or lower.endswith("?") or _ADDS.search(lower) or is_passing(lower):
         return ""
-    end = _END.search(lowered(correction))
+    end = _END.search(lower)
     rest = correction[opening.end() : end.start() if end else None]
     for kind in kinds:
         new = [one for one in kind.finditer(rest) if one[0].casefold() not in _values(kind, text)]

@@ -68,15 +68,16 @@ class RememberRequest(NamedTuple):
 WORDS = {
     "en": RequestWords(
         keep=r"""
-            remember(?:ed)?|rem(?:em)?ber|rmbr|(?<=mind )(?:remembering|noting)|(?:keep|put) (?:this|that|it) on file|
+            remember|rem(?:em)?ber|rmbr|(?<=mind )(?:remembering|noting)|(?:keep|put) (?:this|that|it) on file|
             memori[sz]e|retain|
-            (?:bear|keep) in mind|worth (?:remembering|noting|keeping)|
-            (?:store|save|keep) (?:this|that|it) (?:permanently|for good)|(?:hang|hold) on to (?:this|that|it)(?=\W*$|[:,]| for)|
+            (?:bear|keep) in mind|worth (?:remembering|noting|keeping)(?= ?:|\W*$)|
+            (?:store|save|keep) (?:this|that|it) (?:permanently|for good)|
+            (?:hang|hold) on to (?:this|that|it)(?= ?:| for (?:next|later|the))|
             (?:put|keep) (?:this|that|it) somewhere (?:safe|you)|
-            i(?:'d like| would like| want| need) (?:this|that|it) (?:remembered|noted|kept|saved)|
+            i(?:'d like| would like| want| need) (?:this|that|it) (?:remembered|noted|kept|saved)(?= ?:|\W*$)|
             (?:make|take|keep|leave|a) (?:a )?(?:mental )?(?:note|record)(?! (?:on|in|under|next to) )|
             note(?=:| (?:this|that|it|down|to self|for))|(?:please|just|also) note|n\.?b\.?(?=:)|
-            (?:jot|write|note|put|get|mark|take) (?:(?:this|that|it|these) )?down|
+            (?:jot|write|note|put|get|mark) (?:(?:this|that|it|these) )?down|take this down(?= ?:)|
             next time(?! (?:i|we|he|she|they|it|round|you|the|an?|my|our|this|that)\b)|
             (?:new|standing|house|ground|general) (?:rule|order|policy)(?=:)|
             so (?:that )?you(?:'ll)? (?:know|don'?t (?:have to )?ask)|you should know""",
@@ -85,20 +86,20 @@ WORDS = {
             (?!put (?:this|that|it) (?:in|into|on) (?!(?:\w+ ){0,2}(?:records?|logs?|files?|vault|profile|writing|
             there)\b))
             (?:retain|note|save|store|log|record|file|keep|jot|write|put|add|commit)(?:d|ed)?
-            (?: down)? (?:this|that|it|anything|any of (?:this|it)|my|what i|down|a (?:note|record))\b|
+            (?: down)? (?:this|that|it|anything (?:about|of|i)|any of (?:this|it)|my|what i|down|a (?:note|record))\b|
             (?:bring (?:it|this|that) up|mention (?:it|this|that))(?: again)?(?=\W*$|[,:])|
             (?:saved|stored|noted|recorded|kept)(?=\W*$|:)|(?:echo|repeat|leak) (?:this|that|it)\b|
             carry (?:this|that|it) over|
             (?:in|into|to|from|for|part of) (?:your (?:[\w-]+ )?|the |any )?(?:memory|memories|notes|mind)|
-            (?:written|writing)(?: (?:this|that|it))? down|notes (?:about|of|on) (?:this|that|it)|
+            (?:written|writing)(?: (?:this|that|it))? down|notes (?:about|of|on) (?:this|that|it)(?! in\b)|
             for the record""",
         forget="forget",
-        no=r"(?:\w+n'?t|dont)(?! you (?!dare))|cannot|not|never|nothing|nowhere|without|none|no",
+        no=r"(?:\w+n't|(?:do|does|did|wo|ca|must)nt)(?! you (?!dare))|cannot|not|never|nothing|nowhere|none|no",
         refused=r"""
             (?<!\bi )(?<!\bwe )forget (?:that|how|why|who|where|when|my|the fact|
             what (?!i (?:said|wrote|told)))(?= ?\w)|
             (?:remember|note|save|store|keep) nothing|(?:didn'?t|never) hear(?:d)? (?:this|that|it) from me|
-            (?:this|that|it) stays here|off[ -]the[ -]record|
+            (?:this|that) stays here|without (?:noting|saving|writing|storing)|off[ -]the[ -]record|
             (?:this|that|it)(?:'s| is| stays) (?:private|confidential|(?:a )?secret|(?:just|only) for you)|
             (?:just )?between (?:us|you and (?:me|i)|ourselves)(?! and (?!not\b|no\b))|
             not for (?:any|your|the) (?:file|notes?|record|memory)s?|
@@ -109,7 +110,7 @@ WORDS = {
             (?:in|into|to|for) (?:your|the|my|our) (?:[^\W\d]+ ){0,3}?(?:memory|memories|mind|(?<!release )notes|
             notebook)|(?:into|through) your (?:[^\W\d]+ )?(?:head|skull)|
             for (?:the |your |our |my )?(?:record|log|(?:future )?reference|notes|later(?! use))|
-            (?:for|till|until) (?:[^\W\d]+ ){0,3}?(?:next time|future(?: \w+(?=:))?|long term)|
+            (?:for|till|until) (?:[^\W\d]+ ){0,3}?(?:next time|future(?: \w+(?=:))?|long term(?= remember))|
             as (?:a|my) (?:\w+ )?preference|(?:update|add to|extend) your (?:notes|memory)""",
         store=r"""
             (?:save|store|log|record|file|memo)(?= (?:this|that|it|somewhere)\b)
@@ -117,7 +118,7 @@ WORDS = {
     ),
     "de": RequestWords(
         keep=r"""
-            merk(?:e|en|st)?(?!')|merk's|merkt(?= euch)|(?:ver|an)?merken|vermerke?(?= dir)|notier(?:e|en|st)?|
+            merk(?:e|en)?(?!')|dir merkst|merk's|merkt(?= euch)|vermerken|vermerke?(?= dir)|notier(?:e|en|st)?|
             notiz(?=:)|aufschreib(?:en|st)|erinner(?:e|n)? dich (?:\w+ ){0,3}?da?ran|speicher(?:e|n)? dir(?: ab)?|
             (?:ab)?gespeichert(?= bitte| ?:)|(?:dauerhaft|bitte) (?:ab)?speichern(?= ?:)|behalt(?:e|en)?|
             halte?(?= (?:\w+ )?fest)|
@@ -128,8 +129,9 @@ WORDS = {
             merk(?:e|en|t|st)?|notier\w*|aufschreib\w*|
             (?:dir|dass (?:du|sie)|das) (?:\w+ ){0,2}?(?:speicher|behalt|behält)\w*|
             in(?:s| dein\w*) gedächtnis|
-            in (?:die|deine[nr]?|den|irgendwelche) notizen|irgendwo (?:auf|stehen)|schreib(?:e|en)?(?= \w+)|
-            speicher(?:e|n)?(?= \w+|\W*$)""",
+            in (?:die|deine[nr]?) notizen|schreib(?:e|en)?(?= \w+)|
+            speicher(?:e|n)?(?= \w+)|
+            (?<=bitte nicht )speichern""",
         forget="verg[ie]ss|vergess",
         no=r"nicht|nie|niemals|nichts|nirgend\w+",
         refused=r"""
@@ -138,7 +140,7 @@ WORDS = {
             das (?:ist|bleibt) (?:privat|vertraulich|geheim)|
             unter uns(?: gesagt)?(?=[,.:;!]|$)|behalte? \w+ für dich""",
         places=r"""
-            (?:in|auf|im) (?:[^\W\d]+ ){0,4}?(?:gedächtnis|hinterkopf|kopf|notizen)|bei dir|
+            (?:in|auf|im) (?:[^\W\d]+ ){0,4}?(?:gedächtnis|hinterkopf|kopf|notizen)|trag bei dir ein|
             (?:für|fürs|beim) (?:[^\W\d]+ ){0,3}?(?:nächste mal|nächsten mal|später|zukunft)""",
         store="speicher(?:e|n)?(?= (?:dir|das))",
     ),
@@ -172,7 +174,7 @@ WORDS = {
             deja (?:anotado|apuntado|constancia)""",
         kept=r"""
             recuerd[ae]s?|acuerdes?|memorices?|guardes?|anotes?|apuntes?|registr?es?|tomes? nota|tengas? en cuenta|
-            (?:a|en) (?:las|tus|ninguna) notas?|mencion\w+|repit\w+""",
+            (?:va a las|(?:a|en) tus) notas|(?:lo|esto|eso) (?:\w+ ){0,3}(?:menciones|mencionar|repitas)""",
         forget="olvid",
         no="no|nunca|jamás|nada|sin",
         refused=r"""
@@ -186,21 +188,21 @@ WORDS = {
     "pt": RequestWords(
         keep=r"""
             lembr(?:a|e|es|ar|asses)(?:-te|-se)?|fi(?:ca|que) com (?:esta|essa) informação|anot[ae]|
-            fi(?:ca|que) (?:registr?ado|anotado)|memoriz(?:a|e|ar)|
+            fi(?:ca|que) (?:registr?ado|anotado)(?! n[oa] )|memoriz(?:a|e|ar)|
             decora(?= (?:isso|isto|que))|
             apont(?:a|ar|e)(?= (?:que|isso|isto|aí))|pra (?:você|vc) saber|deix[ae] (?:registrado|anotado)|
             tom[ae] nota|te(?:nha|m|ns) em (?:mente|conta)""",
         kept=r"""
             lembr(?:es?|a|ar)|guard(?:a|ar) (?:isso|isto|que)|guardes?|anot(?:a|ar|es?)|grav(?:es?|a|ar)|tom[ae] nota|
             tenhas? em conta|escrev(?:as|a|er) (?:isso|isto)|
-            regist(?:es?|ar)|repet\w+ (?:isso|isto)|salv(?:e|es|ar) (?:isso|isto|nada)""",
+            regist(?:es?|ar)|salv(?:e|es|ar) (?:isso|isto|nada)""",
         forget="esque[çc]",
         no="não|nunca|nada",
         refused=r"""
             esque[çc]e,? (?:que|o meu|a minha|meu|minha)(?= \w)|
             (?:guarda|fica|mantém) (?:isso |isto )?(?:para (?:ti|você)|entre nós|em off)|
             entre nós(?=[,.:;!]|$)|em off|
-            (?:é|isso é|isto é) (?:privado|confidencial|segredo)""",
+            (?:isso é|isto é) (?:privado|confidencial|segredo)""",
         places=r"""
             (?:em|na) (?:[^\W\d]+ ){0,4}?(?:memória|cabeça)|(?:nas|às) (?:tuas|suas) notas|
             como preferência|(?:para|pra|p'ra) (?:[^\W\d]+ ){0,3}?próxima(?: vez)?""",
@@ -328,13 +330,14 @@ _NO_REQUEST = pattern_of(r"""
     [^.!?:]* zu \w+en\W*$|\s*(?:de )?\w+[aei]r(?:se|l[oa]s?)? (?:el|la|l[oe]s|las|os?|as?)\b|
     \s*(?:of )?(?:,? (?:zu|om te)\b|(?:please )?to\b(?! self)|when|how|if|where|why|who|what|whether|me|us|you|the time|
     de \w+[aei]r\b|onde|dónde|où|wo|(?:this|that|it) as [\w/-]+\.\w+)(?!\w)|
-    [^:,;.!?]{0,30}?\b(?:to|in|into|im|ins?|en|dans|no|na|num|numa|em) (?:(?:the|an?|der|die|das|dem|den|el|un|una|la|
-    le|une|o|um|uma) )?(?:[\w/-]+\.\w|readme|config|files?|scripts?|code|repo|docs?|changelog|issue|ticket|variable|
-    comment|datei|kommentar|fichier|commentaire|fichero|archivo|comentario|ficheiro|arquivo|comentário|código)
+    (?!,? (?:that|there|que|dass|we|i)\b)[^:,;.!?]{0,30}?\b(?:to|in|into|im|ins?|en|dans|no|na|num|numa|em)[ ]
+    (?:(?:the|an?|der|die|das|dem|den|el|un|una|la|le|une|o|um|uma) )?(?:[\w/-]+\.\w|readme|config|files?|scripts?|
+    code|repo|docs?|changelog|issue|ticket|variable|comment|datei|kommentar|fichier|commentaire|fichero|archivo|
+    comentario|ficheiro|arquivo|comentário|código)
 """)
 """What follows a word for remembering if it is no request: a task, a question whether one remembers, a file name."""
 
-_ANNOUNCED = re.compile(r"[^.!?:]{0,40}(?::|\s[–—-])(?=\s+\S+\s+\S)")
+_ANNOUNCED = re.compile(r"(?:[^.!?:]{0,40}:|(?: (?:this|that|it|please|pls|bitte))* [–—-])(?=\s+\S+\s+\S)")
 _PLACE = re.compile(r"(?:as|to|in|into|for|under|on|als|zu|zur|auf|dans|comme|pour|en|como|para|na)\b")
 """The beginning of a phrase that says where or as what to keep something."""
 
@@ -343,6 +346,11 @@ _TELLERS = frozenset(
     ("i", "i'll", "i've", "he", "she", "it", "il", "elle", "they", "can't", "cannot", "ich", "je", "yo", "eu", "to")
 )
 """Subjects and the like before a word for remembering that make it a report rather than a request."""
+
+_AUXILIARIES = frozenset(
+    ("have", "has", "had", "ai", "as", "a", "avez", "avons", "ont", "hat", "habe", "haben", "he", "ha")
+)
+"""Words before a participle, which tells of the past: without accents "noté" looks like an order."""
 
 _ADDRESSING = _YOU | {"please", "pls", "bitte", "favor", "stp", "svp"}
 _ASIDES = frozenset(
@@ -369,7 +377,7 @@ _POINTERS = frozenset(("a", "an", "the", "this", "that", "these", "those"))
 
 _OURS = frozenset().union(*(each.classes["ours"] for each in grammars()))
 _CLOSED = frozenset().union(*(each.common | each.classes["idle"] for each in grammars()))
-_WANTING = frozenset(("want", "need", "needs", "like", "möchte", "will", "veux", "faut", "quiero", "quero", "preciso"))
+_WANTING = frozenset(("want", "need", "needs", "like", "möchte", "veux", "faut", "quiero", "quero", "preciso"))
 """Words by which somebody asks for something without naming who is to do it."""
 
 _NOUN_MARKS = frozenset().union(*(each.classes["determiners"] for each in grammars())) | {"this", "that"}
@@ -400,7 +408,7 @@ _REPORTING = SAYING | frozenset(
 """Words before a request that report or suppose one."""
 _ASKING = frozenset(
     ("can", "could", "would", "will", "kannst", "könntest", "würdest", "peux", "pourrais", "pouvez",
-     "pourriez", "puedes", "podrías", "pode", "poderia", "podes", "podias", "tu", "você", "vc")
+     "pourriez", "puedes", "podrías", "pode", "poderia", "podes", "podias")
 )  # fmt: skip
 """Words that open a polite request."""
 
@@ -462,7 +470,10 @@ def find_request(sentence: str) -> RememberRequest:
             return RememberRequest(text[: request.start()].strip(MARKS))
         opening = _OPENING.match(" ".join([*said, ""]))
         lead = said[len(words_of(opening[0])) :] if opening else said
-        if lower.endswith("?") and _ASKING.isdisjoint(word.partition("-")[0] for word in lead[:1]):
+        is_polite = not _ASKING.isdisjoint(
+            word.partition("-")[0] for word in [one for one in lead if one not in _YOU][:1]
+        )
+        if lower.endswith("?") and not is_polite:
             continue
         announced = _ANNOUNCED.match(lower, request.end())
         if announced and request["place"] and "this" in lead[:1]:
@@ -580,6 +591,8 @@ def _is_clause(text: str) -> bool:
 
 def _is_told(lead: Sequence[str]) -> bool:
     """Whether a word for remembering, preceded by these words, is part of a report or a question, not a request."""
+    if not (_TELLERS - {"to"} | _AUXILIARIES).isdisjoint(lead[-1:]):
+        return True
     if lead[:1] == ["try"] or (not _WANTING.isdisjoint(lead) and "to" not in lead):
         return False  # "I want this remembered"
     return not _REPORTING.isdisjoint(lead) or (not _TELLERS.isdisjoint(lead) and _YOU.isdisjoint(lead))

@@ -164,17 +164,22 @@ def find_statements(messages: Sequence[SessionTurn], languages: Sequence[str]) -
     # A request to remember may point back to a sentence that was already found as a statement.
     found = list({(one.message, one.sentence): one for one in found}.values())
     review = SessionReview(messages)
-    reviewed = [_reviewed(one, messages, review) for one in found]
+    used = set[tuple[int, str]]()
+    reviewed = [_reviewed(one, messages, review, used) for one in found]
     # A correction is no statement of its own.
-    used = {(one.message, one.sentence) for one, was in zip(reviewed, found, strict=True) if one.text != was.text}
     kept = [one for one, was in zip(reviewed, found, strict=True) if (was.message, was.sentence) not in used]
     return sorted(kept, key=lambda one: one.message)
 
 
-def _reviewed(one: Statement, messages: Sequence[SessionTurn], review: SessionReview) -> Statement:
-    """A statement as its speaker corrected or took it back afterwards."""
+def _reviewed(
+    one: Statement, messages: Sequence[SessionTurn], review: SessionReview, used: set[tuple[int, str]]
+) -> Statement:
+    """A statement as its speaker corrected or took it back afterwards; adds the corrections to those `used`."""
     while one.cue is not NOTHING and (new := find_correction(one.text, one.sentence, one.message, messages)):
+        if exclusions.is_secret(new.text, f"{one.sentence} {new.sentence}"):
+            return one._replace(text=UNTOLD, cue=one.cue if one.is_request else NOTHING, sentence=UNTOLD, why=SECRET)
         one = one._replace(text=new.text, message=new.message, sentence=new.sentence)
+        used.add((one.message, one.sentence))
     if one.cue is NOTHING or not review.is_taken_back(one.sentence, one.message, is_request=one.is_request):
         return one
     return one._replace(why=TAKEN_BACK)
