@@ -22,7 +22,7 @@ from vault_memory.capture.statements import (
     is_lasting_fact,
     read_request,
 )
-from vault_memory.capture.subjects import names_in, names_within, self_contained, subject_of
+from vault_memory.capture.subjects import continues, names_in, names_within, self_contained, subject_of
 from vault_memory.markdown.claims import claims
 from vault_memory.text.word_classes import Grammar, count_words, language_of, lowered, pattern_of, words_of
 
@@ -74,7 +74,7 @@ def find_log_statements(
                 statement = _asked(asked, number, sentence, spoken)
             else:
                 statement = _stated(_self_contained(sentence, before, spoken, known), number, spoken, known)
-            before = f"{before} {sentence}"
+            before = f"{before} {sentence}" if continues(sentence) else sentence
             if statement:
                 yield statement
 

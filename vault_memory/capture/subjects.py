@@ -17,9 +17,19 @@ _PERSON = re.compile(r"(?:she|he|er|sie|il|elle|él|ella|ele|ela)\b", re.IGNOREC
 """A pronoun for one person; the others stand for things and situations, whose names are not known to be names."""
 _IMPERSONAL = pattern_of(r"""
     (?:it's|it (?:is|was)|es (?:ist|war|wird)|il est)(?: [\w-]+){1,4},? (?:(?:to|that|who|dass|que)\b|d['e]|
-    (?:[\w-]+ ){0,4}zu \w+en\b)|es gibt\b|il (?:ne )?(?:faut|y a|n'y a)\b
+    (?:[\w-]+ ){0,4}zu \w+en\b)|es gibt\b|il (?:ne )?(?:faut|y a|n'y a|pleut|neige|suffit|s'agit|semble|paraît|
+    vaut (?:\w+ )?mieux|fait (?:\w+ )?(?:beau|froid|chaud|nuit|jour))\b
 """)
 """A sentence whose pronoun stands for nothing: what it says follows ("it is forbidden to smoke")."""
+_MANY = re.compile(r"sie (?:sind|tun|\w+(?:en|eln|ern))\b", re.IGNORECASE)
+"""A German pronoun that stands for several, or for the person spoken to."""
+_SHE_IS = re.compile(r"\bist (?:die|\w+e) [A-ZÄÖÜ]\w+in\b")
+"""What a German sentence says only of a woman."""
+_MENTION = re.compile(
+    rf"(?P<word>[^\W\d_]+),? (?:(?:with|mit|avec|con|com) )?(?P<name>{_CAPITAL}(?: {_CAPITAL})?)"
+    r"(?:[.,!;:…]|$| (?P<after>[\w'’-]+))"
+)
+"""A name after a single word ("Thanks Olga", "Call with Olga about …", "Does Olga …")."""
 _SPELLED = re.compile(r"(?<![\w@#/.-])[^\W\d_]\w*(?![\w/@-])")
 _START = re.compile(r"(?:^|[.!?:;…])[\W_]*$")
 
@@ -30,15 +40,29 @@ def continues(sentence: str) -> bool:
 
 
 def self_contained(sentence: str, before: str, grammar: Grammar) -> str:
-    """A sentence with the only name of the one before in place of the pronoun that it begins with; "" if it begins with
-    a pronoun that cannot be replaced so."""
+    """A sentence with the name that the one before is about in place of the pronoun that it begins with, if there is no
+    other; "" if it begins with a pronoun that cannot be replaced so."""
     if not _points(sentence, grammar):
         return sentence
     person = _PERSON.match(sentence)
-    names = {name for name in names_within(before) if not _is_noun(name, before, grammar)} if person else set[str]()
-    if person and (first := subject_of(before, grammar)):
-        names.add(first)
-    return f"{names.pop()}{sentence[person.end() :]}" if person and len(names) == 1 else ""
+    if not person or _MANY.match(sentence) or (person[0].lower() == "er" and _SHE_IS.search(before)):
+        return ""
+    name = _topic_of(before.lstrip(), grammar)
+    names = {name, *(one for one in names_within(before) if not _is_noun(one, before, grammar))}
+    return f"{name}{sentence[person.end() :]}" if name and len(names) == 1 else ""
+
+
+def _topic_of(text: str, grammar: Grammar) -> str:
+    """The name that a text is about: the subject of its first sentence, or its first words' only one; "" for none."""
+    if name := subject_of(text, grammar):
+        return "" if text.startswith((f"{name}'s", f"{name}’s")) else name
+    found = _MENTION.match(text)
+    if not found:
+        return ""
+    word, after = lowered(found["word"]), lowered(found["after"] or "")
+    is_asked = grammar.has("questions", [word])
+    is_called = word not in grammar.common and (not after or grammar.has("prepositions", [after]))
+    return found["name"] if is_asked or is_called else ""
 
 
 def subject_of(sentence: str, grammar: Grammar) -> str:
