@@ -1,5 +1,7 @@
 """What counts as a statement worth keeping, and what does not."""
 
+import time
+
 import pytest
 
 from vault_memory.capture.log_statements import find_log_statements
@@ -495,12 +497,18 @@ def test_a_name_is_one_that_stands_as_one_elsewhere(line: str, subject: str) -> 
         "\u201f" * 90_000,
         "remember " * 10_000,
         ", , if " * 13_000,
+        "set a. " * 14_000,
+        "Anna. " * 16_000,
+        "She a. " * 14_000,
     ],
     ids=lambda text: ascii(text[:12]),
 )
 def test_hostile_text_comes_to_an_end(hostile: str) -> None:
     """Read within a second; before its patterns were linear some of these took half an hour."""
+    start = time.process_time()
     found = kept(("A", hostile), ("U", "We always book hotel Arcadas."), ("U", hostile))
+    list(find_log_statements([(1, hostile)], LANGUAGES))
+    assert time.process_time() - start < 3
     assert "We always book hotel Arcadas." in [text for _, text in found]
 
 

@@ -47,7 +47,7 @@ _QUOTING = re.compile(
     rf"(?:^|(?<=[.!?] ))(?:[^\n:.!?]{{0,60}}?\b(?<!\bi )(?<!\bwe )(?<!\bich )(?<!\bje )(?:{_SAYING})|"
     rf"[^\n:.!?]{{0,60}}?\b(?:from|aus|von|vom|extrait|de|del|da|do|du) (?:[\w'’-]+ ){{0,3}}?(?:{_TEXTS})|"
     rf"(?:(?:please|now|then|also|ok|and|can you|could you|bitte|jetzt|por favor),? )*(?:(?:{_WRITING})\b|"
-    rf"(?:{_EDITING})\b(?=[^\n:]*\b(?:{_TEXTS}|{_SHOWN})\b))[^\n:.!?]{{0,80}}?) ?: +"
+    rf"(?:{_EDITING})\b(?=[^\n:]{{0,140}}\b(?:{_TEXTS}|{_SHOWN})\b))[^\n:.!?]{{0,80}}?) ?: +"
     r"(?P<quoted>\S[^\n]*(?:\n[^\n]+)*)",
     re.IGNORECASE | re.MULTILINE,
 )

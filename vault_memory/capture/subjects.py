@@ -78,7 +78,7 @@ def subject_of(sentence: str, grammar: Grammar) -> str:
 def names_in(text: str) -> Iterator[tuple[str, bool]]:
     """The possible names in a text, and whether each is certainly one: it does not begin a sentence."""
     for start, run in _capitalised(text):
-        is_within = _START.search(text[:start]) is None
+        is_within = _START.search(text[max(0, start - 20) : start]) is None
         rest = run.partition(" ")[2]
         name = rest if rest and not is_within else run  # the first word may have its capital from the sentence
         if len(name) > 2 and CALENDAR_WORDS.isdisjoint(name.casefold().split()):
