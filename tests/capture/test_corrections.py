@@ -30,6 +30,7 @@ def kept(*said: str) -> list[str]:
         ("Retiens que la livraison est le mardi.", "non, le jeudi, désolé", "La livraison est le jeudi."),
         ("Recuerda que la copia se hace a las 3.", "perdón, a las 4", "La copia se hace a las 4."),
         ("Lembra que o backup roda na terça.", "não, na quinta", "O backup roda na quinta."),
+        ("Remember that Tofu weighs 4.2 kg.", "scratch that, 5.1 kg.", "Tofu weighs 5.1 kg."),
         ("We never deploy on Fridays.", "I meant Thursdays", "We never deploy on Thursdays."),
     ],
 )  # fmt: skip

@@ -634,3 +634,33 @@ def test_ordinary_talk_asks_for_nothing(text: str) -> None:
 def test_the_whole_of_what_is_asked_for_is_kept(text: str) -> None:
     asked = text.removeprefix("Remember that ")
     assert [one.text.casefold() for one in stated([SessionTurn(1, True, text)])] == [asked.casefold()]
+
+
+def test_what_is_to_be_forgotten_by_name_takes_nothing_else_back() -> None:
+    said = ["Remember that the moat is deep.", "Remember that we use tokio."]
+    said += ["Remember that Noor likes chess. Forget that we use tokio."]
+    turns = [SessionTurn(at, True, text) for at, text in enumerate(said, 1)]
+    assert [one.text for one in stated(turns)] == ["The moat is deep.", "Noor likes chess."]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Noor's piano teacher is Ms. Duarte.",
+        "Deploys take 4.5 minutes, i.e. they are slow.",
+        "The docs are at https://docs.example.org/a?b=c",
+    ],
+)
+def test_a_sentence_does_not_end_within_an_abbreviation_or_a_link(asked: str) -> None:
+    assert [one.text for one in stated([SessionTurn(1, True, f"Remember: {asked}")])] == [asked]
+
+
+@pytest.mark.parametrize("answer", ["Sure, go ahead", "Of course.", "Klar, mach das"])
+def test_an_offer_to_remember_is_taken_up_in_other_words_than_yes(answer: str) -> None:
+    turns = [SessionTurn(1, True, "The camera uses USB 3."), SessionTurn(2, False, "Should I remember that?"),
+             SessionTurn(3, True, answer)]  # fmt: skip
+    assert [one.is_request for one in stated(turns)] == [True]
+
+
+def test_a_social_security_number_is_a_secret() -> None:
+    assert not stated([SessionTurn(1, True, "remember that my social security number is 123-45-6789")])

@@ -15,7 +15,7 @@ _DENIAL = joined(r"""
     \W*\b(?:(?:no|nope|nah|nein|nee|non|não|wait)(?=\W*$|\s*[,.:;!–—-]| it'?s\b| wait\b| sorry\b| actually\b)|oops|
     sorry|pardon|désolée?|perdón|desculpa|actually|eigentlich|en fait|en realidad|na verdade|correction|korrektur|
     corrección|correção|i meant?|ich (?:meine|meinte)|je (?:veux|voulais) dire|quer(?:ía|o|ia) (?:decir|dizer)|
-    or rather|my mistake|i was wrong)\b
+    or rather|my mistake|i was wrong|(?:scratch|strike|make) that)\b
 """)
 _OPENING = re.compile(f"(?:{_DENIAL})+")
 _END = re.compile(rf"(?:{_DENIAL})+\W*$")

@@ -65,8 +65,9 @@ STATUS = pattern_of(r"""
 """)
 """Says how something is going at the moment."""
 _SECRET = pattern_of(r"""
-    \b(?i:pass(?:word|phrase|code)|pin(?: code)?|api[ -]?key|token|credentials?|secret|passwort|kennwort|mot de passe|
-    code d'accès|contraseña|clave|senha|schlüssel|wachtwoord)\b(?:[^.\n]{0,20}?(?:(?i:\bis\b|\blautet\b|\bist\b|\best\b|
+    \b(?i:pass(?:word|phrase|code)|pin(?: code)?|api[ -]?key|token|credentials?|secret|social security number|ssn|
+    passwort|kennwort|mot de passe|code d'accès|contraseña|clave|senha|schlüssel|
+    wachtwoord)\b(?:[^.\n]{0,20}?(?:(?i:\bis\b|\blautet\b|\bist\b|\best\b|
     \bes\b|\bé\b)|[:=])|,?)\s*(?!(?i:in|on|at|with|by|under|kept|stored|rotated|the|a|an|not|no|never|always|im|in der|
     dans|en|na|no)\b)(?=\S{6})(?:(?=[a-z]*[A-Z0-9])(?=\S*[\d!#$%&*+=?^_-])\S+)|(?i:\b(?:password|passwort|contraseña|
     senha|mot de passe|passcode|pin)(?:is|ist|es|é|est|lautet)) (?!(?i:in|on|at|the|a|not|no|never|always|im|kept|

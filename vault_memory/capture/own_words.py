@@ -66,8 +66,8 @@ _MAIL = re.compile(
     r"^(?:(?:Subject|Betreff|Objet|Asunto|Assunto): .*$|(?:(?:From|To|Von|An|De|À|Para): .*\n){2})", re.MULTILINE
 )
 _END = re.compile(
-    r"(?<=[.!?…])(?<!\b\d\.)(?<!\b\d\d\.)(?<!\b[A-Z]\.)(?<!\b[DMS][rt]\.)(?<!\b[DS]ra\.)\s+(?=\S)"
-    rf"|(?<=\d\.)\s+(?=[A-ZÄÖÜÉ])(?!(?i:{MONTHS}))|(?<=[!?])(?=\w)|(?<=\s[:;][)DP])\s+|\n+"
+    r"(?<=[.!?…])(?<!\b\d\.)(?<!\b\d\d\.)(?<!\b[A-Z]\.)(?<!\b[DMS][rst]\.)(?<!\b(?:Mrs|[DS]ra)\.)(?<!\b(?:i\.e|e\.g)\.)\s+(?=\S)"
+    rf"|(?<=\d\.)\s+(?=[A-ZÄÖÜÉ])(?!(?i:{MONTHS}))|(?<=[!?])(?=[^\W\d_a-z])|(?<=\s[:;][)DP])\s+|\n+"
 )
 """The end of a sentence: not after an initial, a title, or an ordinal before a month."""
 _MARK = re.compile(

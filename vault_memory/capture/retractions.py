@@ -7,9 +7,15 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from vault_memory.capture.own_words import SessionTurn, ends, last_question
-from vault_memory.capture.remember_requests import asks_to_remember, denies_request, find_refusals, without_forgetting
+from vault_memory.capture.remember_requests import (
+    asks_to_remember,
+    denies_request,
+    find_refusals,
+    find_request,
+    without_forgetting,
+)
 from vault_memory.embedding.builtin_embedder import builtin
-from vault_memory.text.word_classes import count_words, grammars, lowered, pattern_of, words_of
+from vault_memory.text.word_classes import count_words, grammar_of, grammars, lowered, pattern_of, words_of
 
 TELLING_LENGTH = 1.0
 """The minimum vector length of a content word; function words have shorter vectors."""
@@ -96,7 +102,7 @@ class SessionReview:
     def is_taken_back(self, sentence: str, number: int, *, is_request: bool) -> bool:
         """Whether a sentence of message `number` is retracted: by the rest of its message or a later one, by its words
         or, in the next message, by what has no object of its own; or since its user declines to have it remembered."""
-        text, own = self._messages[number].text, telling_words(sentence)
+        text, own = self._messages[number].text, telling_words(find_request(sentence).text or sentence)
         after = self._by_user[bisect_right(self._numbers, number) :]
         if not is_request and (find_refusals(lowered(ends(text))) or (after and self._declines(after[0], own))):
             return True
@@ -149,12 +155,16 @@ def _retraction(text: str, found: re.Match[str]) -> Retraction:
     opening, is_again = words_of(explanation)[:1], RETRACTION.search(lowered(explanation)) is not None
     is_of_it = any(each.has("pointing", opening) for each in grammars())
     is_other = opening in (["let's"], ["lets"]) or any(each.has("mine", opening) for each in grammars())
-    is_bare = not clause and found.re is not _DENIAL
+    is_bare, is_denial = not clause, found.re is _DENIAL
+    # "Forget that we …" names its object, "delete that from …" points to it.
+    next_word = words_of(after)[:1] if after[:1] == " " else []
+    is_clause = found[0].endswith("that") and next_word and not grammar_of("en").has("prepositions", next_word)
+    is_pointing = _POINTS.search(found[0]) is not None and not is_clause
     return Retraction(
-        is_early=start < AT_ONCE_CHARS and (is_bare or _POINTS.search(found[0]) is not None),
+        is_early=start < AT_ONCE_CHARS and ((is_bare and not is_denial) or is_pointing),
         is_explained=not (is_again or is_of_it) and (is_other or bool(telling_words(explanation))),
         is_deletion=_DELETING.match(found[0]) is not None,
-        is_weak=found.re is _DENIAL or "forgetting" in found.re.groupindex,
-        named=telling_words(last) | clause or next(filter(None, further), set()),
-        around=telling_words(near).union(clause, *further),
+        is_weak=is_denial or "forgetting" in found.re.groupindex,
+        named=clause if is_clause else telling_words(last) | clause or next(filter(None, further), set()),
+        around=clause if is_clause else telling_words(near).union(clause, *further),
     )

@@ -255,7 +255,7 @@ def _own_lines(note: Note) -> Iterator[tuple[int, str]]:
 
 def _readable(line: str) -> str:
     """A line without tags and with wiki links replaced by their text."""
-    return re.sub(r"\s#[\w/-]+", "", re.sub(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]+)\]\]", r"\1", line)).strip()
+    return re.sub(r"(?:\s#[\w/-]+)+\s*$", "", re.sub(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]+)\]\]", r"\1", line)).strip()
 
 
 class Marks(NamedTuple):

@@ -58,6 +58,11 @@ _ASSENT = pattern_of(r"""
     (?:yes|yep|yup|yeah|exactly|right|correct|indeed|ja|jep|genau|richtig|stimmt|oui|exact(?:ement)?|tout à fait|sí|
     exacto|claro|sim|isso|exato)\b
 """)
+_CONSENT = pattern_of(r"""
+    (?:sure|of course|go ahead|please do|do (?:it|that)|klar|gern(?:e)?|mach (?:das|mal)|bien sûr|vas-y|por supuesto|
+    vale|dale|com certeza|pode ser)\b
+""")
+"""Agreement to an offer: after a question how things are, it may be irony."""
 _STATE_QUESTION = pattern_of(r"""
     (?:\W|so |then |also |und |et |e |y )*(?:is|are|does|do (?!you want)|has|have|was|were|ist|sind|hat|haben|war|
     est(?:-ce)?|sont|a-t-|es|está|son|tiene|é|são|tem)\b
@@ -286,7 +291,8 @@ def _assent(sentence: str, question: str, message: int) -> Statement | None:
 def _agreed(said: SessionTurn, question: str, earlier: SessionTurn | None, spoken: Spoken) -> list[Statement]:
     """What the agent offered to remember, named in its question or said before it, if the user's whole answer is that
     they agree."""
-    if not _ASSENT.match(lowered(said.text)) or count_words(said.text) > AGREEING_WORDS:
+    lower = lowered(said.text)
+    if not (_ASSENT.match(lower) or _CONSENT.match(lower)) or count_words(said.text) > AGREEING_WORDS:
         return []
     points_back, text = asks_to_remember(question)
     number, context = said.number, f"{question} {said.text}"
