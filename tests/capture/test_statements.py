@@ -437,6 +437,8 @@ I prefer window seats to aisle seats.
 We never merge without a review.
 The backup host is called heron.
 Decided: the newsletter goes to Mailcow.
+Rule: no phones at dinner, no laptops either.
+We never merge without a review, since it broke the build twice.
 The deadline for the grant application is 30 September.
 Kestrel now goes live on 4 June.
 Ich bin allergisch gegen Haselnüsse.
@@ -464,6 +466,10 @@ Bruno explains the whole pipeline to me with two spoons.
 I love this song.
 Sunny, 21 degrees, no wind.
 Besuch im Rathaus. Er bevorzugt kurze Termine.
+On mange toujours trop à Noël.
+The cat prefers the sofa to the bed and slept all day.
+Rule: no phones at dinner, kids hated it.
+Ben always brings wine, we drank two bottles.
 On a décidé de rentrer tôt.
 Decidimos ir à praia.
 """.strip().splitlines(),

@@ -46,6 +46,11 @@ _ONE_DAY = pattern_of(r"""
     (?<!chaque )(?<!le )(?<!les )\b(?:lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)\b
 """)
 """A day of this week or month, which its name alone tells only today."""
+_TOO_MUCH = pattern_of(r"""
+    \b(?:always|toujours|immer|siempre|sempre)\b(?: \w+){0,3}
+    (?:[ ]too|[ ]trop|[ ]zu (?:viele?|wenig|lange?|spät)|[ ]demasiad[oa]s?|[ ]demais)\b
+""")
+"""A complaint, which states no rule."""
 SPECIFIC_WORDS = 7
 """The number of words from which a change says what it is about, even without a name."""
 LOG_WORDS = 24
@@ -122,15 +127,18 @@ def announces(sentence: str) -> bool:
 def _lasts(sentence: str, subject: str, grammar: Grammar) -> bool:
     """Whether a sentence of a log lasts by its form and can be understood alone."""
     lower, words, parts = lowered(sentence), words_of(sentence), clauses(sentence)
-    first = parts[1] if len(parts) > 1 and _TOPIC.search(parts[0]) else parts[0]
-    if len(words) > LOG_WORDS or _DEMONSTRATIVE.search(lower) or _ONE_DAY.search(lower):
+    at = 1 if len(parts) > 1 and _TOPIC.search(parts[0]) else 0
+    first = parts[at]
+    if len(words) > LOG_WORDS or any(one.search(lower) for one in (_DEMONSTRATIVE, _ONE_DAY, _TOO_MUCH)):
+        return False
+    is_change = grammar.has("changes", words)
+    if not is_change and any(_tells_of_the_past(part, grammar) for part in parts[at + 1 :]):
         return False
     if _PERSONAL.search(lowered(first)) and grammar.has("pronouns", words[:1]):
         return False
     if announced := _ANNOUNCED.match(lower):
         rest = words_of(sentence[announced.end() :])
         return len(rest) >= MIN_ANNOUNCED and (grammar.has_verb(rest) or grammar.has("mine ours denying", rest))
-    is_change = grammar.has("changes", words)
     if is_change and len(words) < SPECIFIC_WORDS and not names_within(sentence):
         return False
     if grammar.past.search(lowered(first)) and not is_change:
@@ -141,6 +149,13 @@ def _lasts(sentence: str, subject: str, grammar: Grammar) -> bool:
         return True
     # `sets_task`: that a sentence of a log is rich in detail says nothing.
     return not (subject and _tells(sentence, grammar)) and is_lasting_fact(sentence, grammar, sets_task=True)
+
+
+def _tells_of_the_past(clause: str, grammar: Grammar) -> bool:
+    """Whether a clause after the first one tells what happened; its subject comes first, and a reason may be past."""
+    return bool(grammar.past.search(lowered(clause.partition(" ")[2]))) and not grammar.has(
+        "reasons", words_of(clause)[:1]
+    )
 
 
 def _tells(sentence: str, grammar: Grammar) -> bool:

@@ -101,7 +101,8 @@ LANGUAGES: Mapping[str, Language] = {
         contrasts="only more less fewer most least before after over under above below until except unless",
         third="s",
         past=r"was|were|had|did|got|went|came|wrote|gave|told|asked|said|thought|saw|made|took|ran|broke|lost|found|"
-        r"knew|felt|began|brought|bought|sent|spent|heard|met|fell|forgot|understood|"
+        r"knew|felt|began|brought|bought|sent|spent|heard|met|fell|forgot|understood|ate|drank|slept|drove|flew|swam|"
+        r"sang|woke|wore|threw|spoke|"
         r"(?<!\b(?:is|be|ts) )(?<!\b(?:are|get) )(?<!\bgets )(?<!ing )(?<!\b(?:the|our) )(?<!\balways )(?<!\bnever )"
         r"\w{3,}ed",
         unreal=r"(?:would|could|should|might)(?:n't)?|\w+'d(?! (?:rather|prefer|like|better)\b)",
