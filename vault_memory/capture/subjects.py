@@ -8,7 +8,7 @@ from vault_memory.text.calendar_days import CALENDAR_WORDS
 from vault_memory.text.word_classes import Grammar, lowered, pattern_of, words_of
 
 _CAPITAL = r"[^\W\d_a-z](?:[\w-]|['’](?!s\b))*"
-SUBJECT = re.compile(
+_SUBJECT = re.compile(
     rf"(?P<name>{_CAPITAL}(?: {_CAPITAL})?)(?:['’]s \w+)?(?: (?:and|und|et|y|e) {_CAPITAL})?(?: \([^()]*\))? "
     r"(?=(?P<verb>[\w'’-]+))"
 )
@@ -67,7 +67,7 @@ def _topic_of(text: str, grammar: Grammar) -> str:
 
 def subject_of(sentence: str, grammar: Grammar) -> str:
     """The name that a sentence begins with, if a verb follows it; "" for none."""
-    found = SUBJECT.match(sentence)
+    found = _SUBJECT.match(sentence)
     if not found or words_of(found["name"])[0] in grammar.common:
         return ""
     verb = lowered(found["verb"])
