@@ -1162,3 +1162,9 @@ def test_what_was_said_off_the_record_is_not_explained_either(memory: Federation
     done = memory.capture(now="2026-03-03")
     assert any(one.text == "[off the record]" for one in done.items)
     assert "recruiter" not in f"{done.items} {done.passed_over}"
+
+
+def test_a_fact_that_is_not_well_formed_is_not_read_as_prose(memory: Federation) -> None:
+    log = "## Retain\n- O(c=1.7) @Peter: Always stops reading as soon as he has to scroll.\n"
+    fill(memory.vault.root, {"memory/2026-02-03.md": log})
+    assert not [item for item in memory.capture(dry_run=True).items if "scroll" in item.text]

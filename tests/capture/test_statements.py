@@ -367,6 +367,8 @@ def test_a_pronoun_at_the_start_gets_its_name_or_the_sentence_is_left_out(
         ("Remember that Nadine says we always lock the cellar on Sundays.", True),
         ("Merk dir, dass Nadine sagt, wir liefern niemals auf die Inseln.", True),
         ("Draft a mail to Nadine. We never ship to islands in winter, because of the ferry.", True),
+        ("Answer: we always lock the cellar on Sundays.", True),
+        ("Text colour: we always use dark themes.", True),
         ("Always write commit messages in English: imperative, never with a dot at the end.", True),
         ("Change of plan: we moved the standup from nine to ten.", True),
         ("Paula always says hello to guests at the door on Fridays.", True),
@@ -441,6 +443,8 @@ Rule: no phones at dinner, no laptops either.
 We never merge without a review, since it broke the build twice.
 The deadline for the grant application is 30 September.
 Kestrel now goes live on 4 June.
+The parking permits are now sold at the library.
+Die Bestellungen schreiben wir jetzt mit dem Tablet.
 Ich bin allergisch gegen Haselnüsse.
 Wir rollen freitags nie aus.
 Der neue Testserver heißt Bussard.
@@ -471,6 +475,7 @@ The cat prefers the sofa to the bed and slept all day.
 Rule: no phones at dinner, kids hated it.
 Ben always brings wine, we drank two bottles.
 On a décidé de rentrer tôt.
+The wifi pw is now heron-Fern-42, guests need it all the time
 Decidimos ir à praia.
 """.strip().splitlines(),
 )

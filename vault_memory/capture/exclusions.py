@@ -78,7 +78,7 @@ _SECRET = pattern_of(r"""
 """Reveals a secret, or held one that was redacted from a session. The alternative for a code with a sign in it
 (`A-2580#K`) is for one of the secrets in 55 labelled sessions, which nothing else here finds."""
 _PASSWORD = re.compile(
-    r"\b(?:pass(?:word|wort|phrase|code)|(?:the|my|our|die|meine|le|mon|el|mi|o|meu) (?:\w+ )?pin|credentials?|"
+    r"\b(?:pass(?:word|wort|phrase|code|wd)|pwd?|(?:the|my|our|die|meine|le|mon|el|mi|o|meu) (?:\w+ )?pin|credentials?|"
     r"kennwort|mot de passe|code d'accès|contraseña|senha)s?\b"
 )
 _CODE = re.compile(r"(?<!\S)(?=\S*[^\W\d_])(?=\S*\d)[^\s,;:]{6,80}")

@@ -10,6 +10,7 @@ capitalises every noun.
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from vault_memory.capture import exclusions
 from vault_memory.capture.clauses import OPENING, clauses, lasting_part
 from vault_memory.capture.own_words import split_sentences
 from vault_memory.capture.remember_requests import find_request, is_off_the_record
@@ -107,7 +108,7 @@ def _asked(text: str, number: int, sentence: str, spoken: Spoken) -> Statement |
 def _stated(sentence: str, number: int, spoken: Spoken, known: Collection[str]) -> Statement | None:
     """The statement that a sentence of a log makes by its form."""
     grammar = spoken.grammar(sentence)
-    if grammar is None:
+    if grammar is None or exclusions.is_secret(sentence, sentence):
         return None
     whole, text = OPENING.sub("", sentence), lasting_part(sentence, grammar)[0]
     if not text or not (whole.startswith(text) or _TOPIC.search(whole.partition(text)[0])):
@@ -115,7 +116,8 @@ def _stated(sentence: str, number: int, spoken: Spoken, known: Collection[str]) 
     subject = subject_of(text, grammar)
     if not _lasts(text, subject, grammar):
         return None
-    cue = CHANGE if announces(text) else cue_of(text, grammar)
+    is_change = announces(text) or grammar.has("now", words_of(text))
+    cue = CHANGE if is_change else cue_of(text, grammar)
     return Statement(text[:1].upper() + text[1:], cue, number, sentence, subject=subject if subject in known else "")
 
 
@@ -147,6 +149,8 @@ def _lasts(sentence: str, subject: str, grammar: Grammar) -> bool:
         return False
     if subject and claims("W", (subject,), sentence):
         return True
+    if grammar.has("now", words) and len(words) >= SPECIFIC_WORDS and not grammar.has("mine", words):
+        return True  # it is otherwise than before
     # `sets_task`: that a sentence of a log is rich in detail says nothing.
     return not (subject and _tells(sentence, grammar)) and is_lasting_fact(sentence, grammar, sets_task=True)
 

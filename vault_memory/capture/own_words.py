@@ -46,7 +46,8 @@ _LEAD_IN = re.compile(
 _QUOTING = re.compile(
     rf"(?:^|(?<=[.!?] ))(?:[^\n:.!?]{{0,60}}?\b(?<!\bi )(?<!\bwe )(?<!\bich )(?<!\bje )(?:{_SAYING})|"
     rf"[^\n:.!?]{{0,60}}?\b(?:from|aus|von|vom|extrait|de|del|da|do|du) (?:[\w'’-]+ ){{0,3}}?(?:{_TEXTS})|"
-    rf"(?:(?:please|now|then|also|ok|and|can you|could you|bitte|jetzt|por favor),? )*(?:(?:{_WRITING})\b|"
+    rf"(?:(?:please|now|then|also|ok|and|can you|could you|bitte|jetzt|por favor),? )*(?!(?:answer|reply|text \w+) ?:)"
+    rf"(?:(?:{_WRITING})\b|"
     rf"(?:{_EDITING})\b(?=[^\n:]{{0,140}}\b(?:{_TEXTS}|{_SHOWN})\b))[^\n:.!?]{{0,80}}?) ?: +"
     r"(?P<quoted>\S[^\n]*(?:\n[^\n]+)*)",
     re.IGNORECASE | re.MULTILINE,

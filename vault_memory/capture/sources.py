@@ -249,7 +249,8 @@ def _own_lines(note: Note) -> Iterator[tuple[int, str]]:
             continue
         words = _LEAD.sub("", note.shown(number), count=1)
         is_said = speaker(line) and not (is_request(words) or announces(words))
-        if not (_TASK.match(line) or line.lstrip().startswith((">", "|")) or is_said):
+        is_fact = facts.HEAD.match(words) is not None and "(" in words[:3]  # one that is malformed
+        if not (_TASK.match(line) or line.lstrip().startswith((">", "|")) or is_said or is_fact):
             yield number, _readable(words)
 
 
