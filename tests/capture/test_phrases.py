@@ -595,6 +595,7 @@ def test_a_change_of_mind_about_something_else_takes_no_request_back() -> None:
         "It's important to remember that Ben owns billing.",
         "Our agent should log this.",
         "I take my coffee without sugar, please remember that.",
+        "Tomo el café sin azúcar y recuerda que siempre solo.",
         "Das Formular lässt sich nicht speichern.",
         "No se menciona en el README",
         "It stays here.",

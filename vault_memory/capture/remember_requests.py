@@ -176,7 +176,7 @@ WORDS = {
             recuerd[ae]s?|acuerdes?|memorices?|guardes?|anotes?|apuntes?|registr?es?|tomes? nota|tengas? en cuenta|
             (?:va a las|(?:a|en) tus) notas|(?:lo|esto|eso) (?:\w+ ){0,3}(?:menciones|mencionar|repitas)""",
         forget="olvid",
-        no="no|nunca|jamás|nada|sin",
+        no="no|nunca|jamás|nada",
         refused=r"""
             olvida,? (?:que|mi)(?= \w)|entre (?:nosotros|tú y yo)(?= ?[,.:;!]|$)|guárda(?:te)?lo para ti|
             (?:es|esto es) (?:privado|confidencial|un secreto)""",
