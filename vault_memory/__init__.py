@@ -11,9 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from vault_memory.capture.captured_proposals import OpenProposal
+    from vault_memory.capture.admission import Gating
     from vault_memory.capture.judge import CaptureItem, CaptureReport
-    from vault_memory.capture.scores import Gating
+    from vault_memory.capture.proposals_page import Proposal
     from vault_memory.context.bundle import Bundle
     from vault_memory.daemon.daemon_memory import DaemonMemory
     from vault_memory.embedding.configured_embedder import BackfillReport
@@ -48,7 +48,7 @@ __all__ = [
     "Answer", "BackfillReport", "Bundle", "BusyError", "CaptureItem", "CaptureReport", "ConflictError",
     "DaemonMemory", "EntityProfile", "EntityRow", "Excerpt", "FactLine", "Federation", "ForgetResult", "Gating",
     "IndexUnusableError", "JournalEntry", "KeptFact", "LostError", "Memory", "NoVaultError", "NotRunningError",
-    "OpenProposal", "Opinion", "ReflectReport", "RefusedError", "RemoteError", "Removal", "Report", "Result",
+    "Opinion", "Proposal", "ReflectReport", "RefusedError", "RemoteError", "Removal", "Report", "Result",
     "RetainResult", "UndoReport", "UsageError", "VaultError", "VaultMemoryError", "__version__",
 ]  # fmt: skip
 
@@ -57,9 +57,9 @@ _MODULES = {
     "CaptureItem": "capture.judge", "CaptureReport": "capture.judge", "DaemonMemory": "daemon.daemon_memory",
     "EntityProfile": "search.entity_profile", "EntityRow": "search.entity_profile", "Excerpt": "search.get",
     "FactLine": "search.entity_profile", "Federation": "federation", "ForgetResult": "write.forget",
-    "Gating": "capture.scores",
+    "Gating": "capture.admission",
     "JournalEntry": "store.journal", "KeptFact": "search.entity_profile", "Memory": "memory",
-    "OpenProposal": "capture.captured_proposals", "Opinion": "reflect.opinion_query", "ReflectReport": "reflect.job",
+    "Opinion": "reflect.opinion_query", "Proposal": "capture.proposals_page", "ReflectReport": "reflect.job",
     "Removal": "write.forget", "Report": "indexing.indexer", "Result": "search.answer", "RetainResult": "write.retain",
     "UndoReport": "vault.undo_history", "__version__": "startup",
 }  # fmt: skip

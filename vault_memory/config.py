@@ -109,9 +109,6 @@ def _split(address: str) -> "SplitResult | None":
     return parts if named and is_plain else None
 
 
-LANGUAGES = ("en", "de", "fr", "es", "pt")
-"""The languages in which capture recognises cue phrases."""
-
 _TEXT = _must_be("text in quotes", _is_text)
 _PATH = _must_be("text in quotes", _is_text, _absolute)
 _PATHS = _must_be("a list of texts", _are_texts, lambda value: tuple(map(_PATH, value)))
@@ -215,8 +212,8 @@ class Config:
     sessions_tools: tuple[str, ...] = _own(_some_of(*TOOLS), ())
     sessions_log: bool = _own(_FLAG, False)
     capture_mode: str = _own(_one_of("off", "propose", "write"), "propose")
-    capture_preset: str = _own(_one_of("balanced", "conservative", "high-recall"), "balanced")
-    capture_languages: tuple[str, ...] = _own(_some_of(*LANGUAGES), LANGUAGES)
+    capture_admission: str = _own(_one_of("off", "balanced", "conservative", "high-recall"), "off")
+    """Whether the classic scores must admit a statement as well, with the weights of this preset."""
     capture_remind: bool = _own(_FLAG, False)
     capture_vault: Path | None = _own(_PATH)
     """The vault that sessions are captured into; defaults to the user's `vault`, else to whichever vault captures."""
@@ -241,7 +238,10 @@ SETTINGS = {each.metadata["key"] or each.name.replace("_", ".", 1): each for eac
 """Key as written in a settings file → field."""
 SETTINGS["vault.path"] = SETTINGS["vault"]  # TOML allows no key `vault` beside a table [vault]
 
-RETIRED = ("embedding.query_prefix", "embedding.document_prefix", "embedding.context_tokens")
+RETIRED = (
+    "embedding.query_prefix", "embedding.document_prefix", "embedding.context_tokens", "capture.languages",
+    "capture.preset",
+)  # fmt: skip
 """Keys of earlier versions: reported as unknown, not as an error."""
 
 _OWN_TABLES = ("embedding.", "rerank.", "reflect.", "sessions.", "capture.")

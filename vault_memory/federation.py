@@ -286,11 +286,11 @@ class Federation(Memory):
         if not f"{folder}/".startswith(transcript.PREFIX) or not session_root.has_texts(self.config, os.environ):
             return []
         inner = folder.removeprefix(transcript.PREFIX.rstrip("/")).strip("/")
-        from vault_memory.capture.remember_requests import is_off_the_record
+        from vault_memory.capture.statements import is_refusal
 
         rows = self.sessions._ask_index(lambda view, _: newest_notes(view, inner), scopes)
         entries = (session_root.entry(*row) for row in rows)
-        return [each._replace(title="") if is_off_the_record(each.title) else each for each in entries]
+        return [each._replace(title="") if is_refusal(each.title) else each for each in entries]
 
     def _withheld(self, path: str, first: int, last: int) -> dict[int, str]:
         """What replaces the messages of a session that nobody may read, by line."""
@@ -307,14 +307,12 @@ class Federation(Memory):
 
     def project_summary(self, project: str) -> Result | None:
         """The start of the latest session summary in this project scope, from the index as it is."""
-        from vault_memory.capture.remember_requests import is_off_the_record
         from vault_memory.sessions import session_root
 
         if not session_root.has_texts(self.config, os.environ) or self.sessions.index_file.unusable():
             return None
         with self.sessions.index_file.reading(write=False) as (store, _), store.snapshot():
-            found = session_root.last_summary(self.sessions.vault, store.view((project,)))
-        return None if found and is_off_the_record(found.content) else found
+            return session_root.last_summary(self.sessions.vault, store.view((project,)))
 
     # --- queries to all sources ----------------------------------------------------------------------------------
 
@@ -415,10 +413,7 @@ class Federation(Memory):
             (answer,) = self.sessions.answers([wanted], progress, keep=False)
         except VaultMemoryError as error:
             return NoAnswer(str(error))
-        from vault_memory.capture.remember_requests import is_off_the_record
-
-        told = (each for each in answer.results if not is_off_the_record(each.content))
-        shown = [each for each in told if not self._withheld(each.path, each.start_line, each.end_line)]
+        shown = [each for each in answer.results if not self._withheld(each.path, each.start_line, each.end_line)]
         results = list(map(session_root.outside_result, shown))
         return answer._replace(results=results, fresh=answer.fresh and not behind, pending=answer.pending + behind)
 

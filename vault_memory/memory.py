@@ -22,9 +22,9 @@ from vault_memory.search.answer import Answer, Request, Result
 from vault_memory.search.searcher import Searcher
 
 if TYPE_CHECKING:
-    from vault_memory.capture.captured_proposals import OpenProposal
+    from vault_memory.capture.admission import Gating
     from vault_memory.capture.judge import CaptureReport
-    from vault_memory.capture.scores import Gating
+    from vault_memory.capture.proposals_page import Proposal
     from vault_memory.context.bundle import Bundle, ContextRequest
     from vault_memory.embedding.configured_embedder import BackfillReport
     from vault_memory.indexing.indexer import Progress, Report
@@ -399,7 +399,7 @@ class Memory:
         from vault_memory.capture.job import forget_everywhere
 
         with self._lock:
-            return forget_everywhere(self.index_file, planned, self._writer.forget)
+            return forget_everywhere(self.index_file, os.environ, planned, self._writer.forget)
 
     def reflect(
         self, *, since: str | date | None = None, now: str | date | datetime | None = None, only: Sequence[str] = (),
@@ -433,14 +433,22 @@ class Memory:
         if both := accepted.keys() & refused.keys():
             raise UsageError(f"`{min(both)}` cannot be both accepted and refused.", "Name it once.")
         with self._lock:
-            return capture(self.index_file, os.environ, asked, accepted | refused)
+            return capture(self.index_file, os.environ, asked, accepted | refused or None)
 
-    def proposals(self) -> "list[OpenProposal]":
-        """Captured proposals that await an answer, best first."""
-        from vault_memory.capture.job import open_proposals
+    def apply_answers(self) -> "CaptureReport | None":
+        """Carry out what is ticked or refused on the page of proposals; None if nothing is."""
+        from vault_memory.capture.job import capture, has_ticks
+        from vault_memory.capture.judge import CaptureRequest
 
         with self._lock:
-            return open_proposals(self.index_file)
+            return capture(self.index_file, os.environ, CaptureRequest(), {}) if has_ticks(self.index_file) else None
+
+    def proposals(self, *, held: bool = False) -> "list[Proposal]":
+        """Captured proposals that await an answer; with `held` those held back for another day, best first."""
+        from vault_memory.capture.job import held_proposals, open_proposals
+
+        with self._lock:
+            return held_proposals(self.index_file, os.environ) if held else open_proposals(self.index_file)
 
     def gating_scalar(self, text: str, *, turns: Sequence[str] = (), scopes: Scopes = ()) -> "Gating":
         """Score whether a text is worth keeping long-term: the gate `G` (kept from .35 up) and its signals, all 0..1.

@@ -50,8 +50,8 @@ RECENT_DAYS = 2
 BUILDING_SECONDS = 10.0
 """How long after starting an indexing process no other is started; a later one waits for one still running."""
 
-GATED_SENTENCES = 12
-"""How many of the user's last sentences are scored to decide whether to remind the agent to store something."""
+WEIGHED_MESSAGES = 12
+"""How many of the user's last messages are judged to decide whether to remind the agent to store something."""
 
 Params = dict[str, Any]
 Document = dict[str, Any]
@@ -214,9 +214,8 @@ class HookRun:
         if not self.event.said and hook_events.has_stored(lines):
             self.session.note(REMINDED)
             return False
-        from vault_memory.capture.own_words import split_sentences
-        from vault_memory.capture.scores import GATE
-        from vault_memory.capture.statements import is_statable
+        from vault_memory.capture.own_words import SessionTurn
+        from vault_memory.capture.statements import find_statements
         from vault_memory.sessions.readers import SPEAKERS, read_claude_code
         from vault_memory.sessions.transcript import clean_message
 
@@ -224,8 +223,8 @@ class HookRun:
         messages = (message for message in map(read_claude_code, lines) if message)
         typed = (message.text for message in messages if message.speaker == SPEAKERS["user"])
         texts = [unquoted(clean_message(text)) for text in self.event.said or typed]
-        sentences = [each for text in texts for each in split_sentences(text) if is_statable(each)]
-        return any(self._ask("gating_scalar", {"text": each})["G"] >= GATE for each in sentences[-GATED_SENTENCES:])
+        turns = [SessionTurn(number, True, text) for number, text in enumerate(texts, start=1)]
+        return any(not one.why for one in find_statements(turns[-WEIGHED_MESSAGES:]))
 
     def _ask(self, method: str, params: Params) -> Document:
         """Ask the vault's daemon, within half of the time left; otherwise answer in this process, without any model."""

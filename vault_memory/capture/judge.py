@@ -1,51 +1,37 @@
-"""Decides which statements of sessions and logs to keep: scores them and compares them with what is known.
+"""Decides what becomes of each statement found: compares it with what is known, and gives it its place and names."""
 
-Only what a person said is kept, and little of it. What they asked an agent to remember is written at once; everything
-else waits on the page of proposals for a tick, unless the settings have it written (`job`).
-"""
-
-import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
 from typing import NamedTuple
 
 from vault_memory.capture import sources
-from vault_memory.capture.captured_proposals import OpenProposal
-from vault_memory.capture.clauses import MIN_WORDS
-from vault_memory.capture.log_statements import NAME_DAYS, find_log_statements, find_names
+from vault_memory.capture.admission import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
 from vault_memory.capture.model_engine import model_decision, model_statements
-from vault_memory.capture.own_words import SessionTurn
-from vault_memory.capture.remember_requests import is_off_the_record
-from vault_memory.capture.retractions import SessionReview
-from vault_memory.capture.scores import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
+from vault_memory.capture.proposals_page import Proposal, name_of, propose_page
 from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
-from vault_memory.capture.statements import ANSWER, FACT, NOTHING, SECRET, TAKEN_BACK, Statement, find_statements
-from vault_memory.capture.work_log import NO_TITLE, SessionDay
+from vault_memory.capture.statements import SECRET, SILENCED, Statement, find_log_statements, find_statements
+from vault_memory.capture.work_log import SessionDay
 from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import builtin
-from vault_memory.errors import RemoteError
+from vault_memory.errors import RemoteError, UsageError, VaultMemoryError
 from vault_memory.indexing.index_file import IndexFile
-from vault_memory.markdown.entities import slug
+from vault_memory.markdown.fact_text import inert
 from vault_memory.reflect.model_writer import ModelWriter, configured_writer
 from vault_memory.search import recall_options
 from vault_memory.search.names import Names
-from vault_memory.sessions.projects import find_project
 from vault_memory.sessions.sync import sync_transcripts
-from vault_memory.sessions.transcript import Message
 from vault_memory.store import embedding_rows, note_queries
 from vault_memory.store.search_queries import Search
 from vault_memory.store.vectors import cosine
 from vault_memory.store.view import View
 from vault_memory.text.scope_syntax import GLOBAL, normal_scope
 from vault_memory.text.vault_layout import STANDARD
-from vault_memory.text.word_classes import count_words
+from vault_memory.write import retain
 from vault_memory.write.comparison import (
     CREATE,
-    IN_BATCH,
     MERGE,
     SKIP,
     SUPERSEDE,
@@ -54,7 +40,6 @@ from vault_memory.write.comparison import (
     KnownStatement,
     known_statement,
     newest_facts,
-    statement_key,
 )
 from vault_memory.write.retain import Bullet
 
@@ -63,14 +48,14 @@ _DATE = re.compile(r"(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])")
 NEWEST_FACTS = 2000
 """How many of the newest facts of each kind a statement is compared with."""
 
-NAMED_LOGS = 1000
-"""How many of the newest logs are searched for names: those of three years are read in half a second."""
+NAMED_LOGS, NAME_DAYS = 1000, 3
+"""How many of the newest logs are searched for names, and in how many a name must stand to be proposed as a page."""
 
 GATE_NEAREST, GATE_POOL = 20, 200
 """How many nearest passages the gate compares a text with, and how many bit codes are examined to find them."""
 
 PERSONAL = ("profile", "preferences")
-"""Categories that hold everywhere once ticked; the others hold in the project where they were said."""
+"""Categories that hold everywhere; the others hold in the project where they were said."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +73,8 @@ class CaptureItem(NamedTuple):
     """One statement found, before the daily cap, and the decision on it.
 
     `session` is the tool's id of the session, `message` its id of the message ("" if the transcript is gone), `source`
-    the citation, `score` the admission score (0..1), `resembles` the citation of the known statement that it was
-    compared with, "" for none.
+    the citation, `score` the probability that it lasts (0..1), `resembles` the citation of the known statement that it
+    was compared with, "" for none.
     """
 
     session: str
@@ -99,69 +84,37 @@ class CaptureItem(NamedTuple):
     category: str
     decision: str
     score: float
-    signals: Mapping[str, float]
     source: str
     scope: str = ""
     day: date | None = None
-    cue: str = ""
     entities: tuple[str, ...] = ()
+    is_request: bool = False
+    is_sure: bool = False
+    """Whether it is a request that may be written without asking."""
     resembles: str = ""
     why: str = ""
-    """Why it is not kept: "taken back", "secret", "known", "proposed" (and waiting for an answer), "held" (for another
-    day), "refused", "score" or "gate"; else ""."""
-    replaces: int = 0
-    """The key of the statement it replaces (`statement_key`); 0 for none."""
+    """Why it is not kept: "secret", "asked not to", "taken back", "corrected", "known", "refused", "admission", or what
+    makes it no fact; else ""."""
+    instead: tuple[str, str] = ("", "")
+    """The fact that it replaces, and where that stands."""
+    corrects: str = ""
+    """The id of the statement that it corrects."""
 
     @property
     def is_kept(self) -> bool:
         return self.decision != SKIP
 
     @property
-    def is_asked_for(self) -> bool:
-        """Whether an agent was asked to remember it; a request in a log does not count, being written down already."""
-        return self.cue == "request" and bool(self.session)
-
-    @property
     def name(self) -> str:
-        """Its id: a hash of its text and its session or note."""
-        return hashlib.blake2b(
-            f"{self.source.partition('#')[0]}\0{self.text}".encode("utf-8", "replace"), digest_size=4
-        ).hexdigest()
+        """Its id: a hash of its words."""
+        return name_of(self.text)
 
     @property
     def bullet(self) -> Bullet:
         """The fact to write, with its citation."""
-        scope = "" if self.scope == GLOBAL else self.scope
+        scope = "" if self.scope == GLOBAL or self.category in PERSONAL else self.scope
         tag = " #fix" if self.category == "cases" else ""
         return Bullet(f"{self.text}{tag} — {self.source}", self.kind, self.entities, scope=scope)
-
-
-class Findings(NamedTuple):
-    """What a capture found, how far it read, and the days of each session if the list of sessions is kept."""
-
-    report: "CaptureReport"
-    marks: Marks
-    days: Sequence[SessionDay] = ()
-    names: Mapping[str, str] = {}
-    """Names that occur in logs on several days and have no page, each with a line that contains it."""
-
-
-class Place(NamedTuple):
-    """Where a statement was made: citation (`source`), scope, day, and for a session its id and message number."""
-
-    source: str
-    scope: str
-    day: date | None
-    session: str = ""
-    message: str = ""
-
-
-class PassedOver(NamedTuple):
-    """A sentence of a session that was read and is no statement: its citation, the sentence and the reason."""
-
-    source: str
-    sentence: str
-    why: str
 
 
 class WrittenFact(NamedTuple):
@@ -181,7 +134,6 @@ class CaptureReport:
     """
 
     items: list[CaptureItem] = field(default_factory=list)
-    passed_over: list[PassedOver] = field(default_factory=list)
     sessions: int = 0
     logs: int = 0
     pending: int = 0
@@ -189,9 +141,9 @@ class CaptureReport:
     dry_run: bool = False
     problems: list[str] = field(default_factory=list)
     facts: list[WrittenFact] = field(default_factory=list)
-    proposals: list[OpenProposal] = field(default_factory=list)
-    refused: list[OpenProposal] = field(default_factory=list)
-    held: list[OpenProposal] = field(default_factory=list)
+    proposals: list[Proposal] = field(default_factory=list)
+    refused: list[Proposal] = field(default_factory=list)
+    held: list[Proposal] = field(default_factory=list)
     accepted: int = 0
     run: str = ""
     waiting: int = 0
@@ -200,127 +152,123 @@ class CaptureReport:
     """The page of proposals."""
     lost: int = 0
     """Proposals missing from the page that cannot be taken as refused."""
+    secrets: int = 0
+    """Requests that were not kept because they looked like a secret."""
 
     @property
     def written(self) -> list[str]:
         return [] if self.dry_run else [fact.source for fact in self.facts]
 
-    @property
-    def proposed(self) -> int:
-        return len(self.proposals)
 
-    @property
-    def held_back(self) -> int:
-        return len(self.held)
+class Findings(NamedTuple):
+    """What a capture found, how far it read, the days of each session if their list is kept, and pages to propose."""
 
-    @property
-    def declined(self) -> int:
-        return len(self.refused)
+    report: CaptureReport
+    marks: Marks
+    days: Sequence[SessionDay] = ()
+    pages: Sequence[Proposal] = ()
+
+
+class Place(NamedTuple):
+    """Where a statement was made: citation (`source`), scope, day, and for a session its id and message number."""
+
+    source: str
+    scope: str
+    day: date | None
+    session: str = ""
+    message: str = ""
 
 
 def find_items(
-    index: IndexFile, environ: Mapping[str, str], asked: CaptureRequest, proposed: Sequence[KnownStatement] = ()
+    index: IndexFile, environ: Mapping[str, str], asked: CaptureRequest, known: Sequence[KnownStatement] = ()
 ) -> Findings:
-    """Find the statements not captured yet in sessions and logs; writes no note and saves no marks."""
+    """Find the statements not captured yet in sessions and logs; writes no note and saves no marks.
+
+    Each session and each log is read by itself: one that cannot be is named in `problems`, and left behind.
+    """
     config = index.config
     synced = sync_transcripts(config, environ)
     report = CaptureReport(pending=synced.pending, problems=list(synced.problems), dry_run=asked.dry_run)
     marks = sources.load_marks(index.vault.root, environ)
-    marks = marks if asked.since is None else Marks({}, {}, marks.marked)
+    marks = marks if asked.since is None else marks._replace(sessions={}, logs={})
     idle = timedelta(minutes=asked.idle_minutes)
-    transcripts = sources.ToolTranscripts(config, environ)
-    until = asked.now - idle if idle else None
+    reader = sources.SessionReader(config, environ, marks, asked.now - idle if idle else None)
     sessions: list[CapturedSession] = []
     if sources.is_own_vault(index.vault.root, config):
-        growing = sources.sessions_beyond(marks.sessions, config, environ, until)
-        sessions += _wanted_sessions(growing, transcripts, marks, config)
+        sessions += reader.unread(report.problems)
     elif config.sessions_tools:
         report.problems.append(f"sessions are captured into {config.capture_vault}, not here (`capture.vault`)")
     logs = list(sources.logs_beyond(marks.logs, index.vault, config.folder_scopes, idle.total_seconds()))
-    days: list[SessionDay] = []
-    met: dict[str, list[str]] = {}
-    if logs:
-        newest = sources.logs_beyond({}, index.vault, config.folder_scopes, idle.total_seconds(), NAMED_LOGS)
-        met |= find_names(((log.path, log.lines) for log in newest if log.scope == GLOBAL), config.capture_languages)
-    if sessions or logs:
-        facts, names, full_names = index.read(
-            lambda view, _: (newest_facts(view, (), NEWEST_FACTS), _spelled(view), Names(view).full_names), ()
-        )
-        with closing(writer) if (writer := configured_writer(config, environ)) else nullcontext():
-            comparer = Comparer([*map(known_statement, facts), *proposed], builtin())
-            judge = _Judge(comparer, names, full_names, config, asked.since, writer, report)
-            for session in sessions:
-                done = marks.sessions.get(session.path, 0)
-                found = judge.of_session(session, done, _fact_scope(session, transcripts, config, environ))
-                by_tool = transcripts.messages(session) if found or config.sessions_log else {}
-                ids = {str(number): message.id for number, message in by_tool.items()}
-                report.items += [item._replace(message=ids.get(item.message, "")) for item in found]
-                if config.sessions_log:
-                    days += _days_of(session, done, by_tool, asked.since)
-                marks.sessions[session.path] = session.length
-            for log in logs:
-                report.items += judge.of_log(log, met)
-                marks.logs[log.path] = log.digest
-            report.problems += [
-                f"{item.source} asks to remember what looks like a secret: it was not kept"
-                for item in report.items
-                if item.why == SECRET
-            ]
-            report.problems += [
-                f"{item.source} asks to remember what {'you refused' if item.why == 'refused' else 'is kept'} already "
-                f"({item.resembles}): it was not written again"
-                for item in report.items
-                if item.is_asked_for and item.why in ("known", "refused") and asked.since is None
-            ]
     report.sessions, report.logs = len(sessions), len(logs)
-    return Findings(report, marks, days, _names_without_page(index, met))
+    if not (sessions or logs):
+        return Findings(report, marks)
+    facts, names = index.read(lambda view, _: (newest_facts(view, (), NEWEST_FACTS), _spelled(view)), ())
+    days: list[SessionDay] = []
+    with closing(writer) if (writer := configured_writer(config, environ)) else nullcontext():
+        judge = _Judge(Comparer([*map(known_statement, facts), *known], builtin()), names, asked.since, writer, report)
+        judge.admission = config.capture_admission
+        for session in sessions:
+            done = marks.sessions.get(session.path, 0)
+            with _alone(session.name, report.problems):
+                report.items += judge.of_session(session, done, reader)
+                if config.sessions_log:
+                    days += reader.days(session, done, asked.since)
+            marks.sessions[session.path] = session.length
+        newest = list(sources.logs_beyond({}, index.vault, config.folder_scopes, idle.total_seconds(), NAMED_LOGS))
+        for log in logs:
+            with _alone(log.path, report.problems):
+                report.items += judge.of_log(log, _lines_before(log, newest) if log.lines else ())
+            marks.logs[log.path] = log.digest
+    report.secrets = sum(item.why == SECRET and item.is_request for item in report.items)
+    report.problems += filter(None, (_problem(item, asked) for item in report.items))
+    return Findings(report, marks, days, _pages(index, newest) if logs else ())
 
 
-def _wanted_sessions(
-    growing: Iterable[CapturedSession], transcripts: sources.ToolTranscripts, marks: Marks, config: Config
-) -> Iterator[CapturedSession]:
-    """The sessions to capture from; those that the settings or an OFF_FILE exclude are marked as read."""
-    skipped = sources.SkippedSessions(config, marks.marked)
-    for one in growing:
-        if skipped.hold(one.scope, transcripts.folder(one)):
-            marks.sessions[one.path] = one.length
-        else:
-            yield one
-    marks.marked[:] = sorted(skipped.marked)
+class _alone:  # noqa: N801 - a context manager, read as a word
+    """Keeps the error of one source from ending the run: it is named, and the others go on."""
+
+    def __init__(self, name: str, problems: list[str]) -> None:
+        self._name, self._problems = name, problems
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> bool:
+        if isinstance(error, VaultMemoryError | ValueError | OSError):
+            self._problems.append(f"{self._name} was left out: {error}".rstrip("."))
+            return True
+        return False
 
 
-def _fact_scope(
-    session: CapturedSession, transcripts: sources.ToolTranscripts, config: Config, environ: Mapping[str, str]
-) -> str:
-    """Where a session's facts hold: in its project, or else where the settings put its folder, or else everywhere."""
-    if session.scope.startswith("project:"):
-        return session.scope
-    folder = transcripts.folder(session)
-    if not folder or not Path(folder).is_absolute():  # a transcript may come from another system
-        return session.scope
-    return find_project(Path(folder), config, environ) or GLOBAL
+def _problem(item: CaptureItem, asked: CaptureRequest) -> str:
+    """What the user should know of a request that was not kept; "" for nothing."""
+    if item.why == SECRET and item.is_request:
+        return f"{item.source} asks to remember what looks like a secret: it was not kept"
+    if item.is_request and item.session and item.why in ("known", "refused") and asked.since is None:
+        what = "you refused" if item.why == "refused" else "is kept"
+        return f"{item.source} asks to remember what {what} already ({item.resembles}): it was not written again"
+    return ""
 
 
-def _names_without_page(index: IndexFile, met: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """The names that occur in logs on several days and have no page, each with a line that contains it."""
-
-    def find_new(view: View, _: object) -> dict[str, str]:
-        names, often = Names(view), {one: at[-1] for one, at in sorted(met.items()) if len(at) >= NAME_DAYS}
-        full_names = names.full_names
-        return {one: at for one, at in often.items() if not (one in full_names or names.page(names.canonical(one)))}
-
-    return index.read(find_new, ()) if met else {}
+def _lines_before(log: CapturedLog, logs: Iterable[CapturedLog]) -> list[str]:
+    """The lines of the logs before one, oldest first, for corrections to refer to."""
+    return [text for other in logs if other.day < log.day and other.scope == log.scope for _, text in other.lines]
 
 
-def _days_of(
-    session: CapturedSession, done: int, by_tool: Mapping[int, Message], since: date | None
-) -> Iterator[SessionDay]:
-    """The days of a session's messages after the first `done`, each with the time of its first message that day."""
-    title = NO_TITLE if is_off_the_record(session.title) else session.title
-    for day in sorted({one.day for one in session.messages if one.number > done and one.day}):
-        times = [said.at for said in by_tool.values() if said.day == day and said.at]
-        if not since or day >= since:
-            yield SessionDay(session.name, day, min(times, default=None), session.scope, title)
+def _pages(index: IndexFile, logs: Sequence[CapturedLog]) -> list[Proposal]:
+    """Pages for names that are written `[[…]]` or `@…` in the logs of several days and have none."""
+    places: dict[str, list[str]] = {}
+    for log in logs:
+        for name, number in log.names.items() if log.scope == GLOBAL else ():
+            places.setdefault(name, []).append(f"{log.path}#L{number}")
+    often = {name: at[-1] for name, at in sorted(places.items()) if len(at) >= NAME_DAYS}
+
+    def without_page(view: View, _: object) -> list[Proposal]:
+        names = Names(view)
+        new = (name for name in often if not (names.page(names.canonical(name)) or names.notes(name)))
+        return [propose_page(name, often[name]) for name in new]
+
+    return index.read(without_page, ()) if often else []
 
 
 def _spelled(view: View) -> dict[str, str]:
@@ -341,118 +289,115 @@ def gate_text(view: View, text: str, turns: Sequence[str]) -> Gating:
 class _Judge:
     """Judges the statements of one source after another, each also compared with those kept before it."""
 
+    admission = "off"
+
     def __init__(
-        self, comparer: Comparer, names: Mapping[str, str], full_names: Mapping[str, str], config: Config,
-        since: date | None, writer: ModelWriter | None, report: CaptureReport,
+        self, comparer: Comparer, names: Mapping[str, str], since: date | None, writer: ModelWriter | None,
+        report: CaptureReport,
     ) -> None:  # fmt: skip
-        self._comparer, self._names, self._full_names = comparer, names, full_names
-        self._since, self._writer, self._report = since, writer, report
-        self._weights, self._languages = PRESETS[config.capture_preset], config.capture_languages
+        self._comparer, self._names, self._since = comparer, names, since
+        self._writer, self._report = writer, report
         self._written: set[str] = set()
 
-    def of_session(self, session: CapturedSession, done: int, scope: str) -> list[CaptureItem]:
-        """The statements of a session's user after its first `done` messages; they hold in `scope`."""
+    def of_session(self, session: CapturedSession, done: int, reader: sources.SessionReader) -> list[CaptureItem]:
+        """The statements of a session's user after its first `done` messages."""
+        found = self._statements(session, done)
+        if not any(one.message > done for one in found):
+            return []
         days = {one.number: one.day for one in session.messages}
-        turns = [one for one in session.messages if one.by_user]
-        vectors = list(zip(turns, builtin().embed([one.text for one in turns]), strict=True))
-        private = {one.number for one in turns if is_off_the_record(one.text)}
-        found: list[CaptureItem] = []
-        for statement in self._statements(session.messages, done):
-            at, source = statement.message, f"{session.name}#m{statement.message}"
-            if at <= done or not self._is_wanted(days[at]):
-                continue
-            if statement.cue is not NOTHING:
-                if statement.why == TAKEN_BACK and at in private:
-                    statement = statement._replace(text=sources.OFF_THE_RECORD)
-                before = [vector for said, vector in vectors if said.number < at][-10:]
-                found.append(self._judge(statement, Place(source, scope, days[at], session.id, str(at)), before))
-            elif at not in private and count_words(statement.sentence) >= MIN_WORDS:
-                self._report.passed_over.append(PassedOver(source, statement.sentence, statement.why))
-        return found
+        ids = {number: message.id for number, message in reader.messages(session).items()}
+        scope = reader.fact_scope(session)
 
-    def _statements(self, said: Sequence[SessionTurn], done: int) -> list[Statement]:
-        """A session's statements: requests by their wording, all else by the model if one answers, else by cues."""
-        found = find_statements(said, self._languages)
+        def place(number: int) -> Place:
+            return Place(f"{session.name}#m{number}", scope, days[number], session.id, ids.get(number, ""))
+
+        items = [self._judge(one, place(one.message)) for one in found if one.message > done]
+        return [item for item in items if self._is_wanted(item.day)]
+
+    def _statements(self, session: CapturedSession, done: int) -> list[Statement]:
+        """A session's statements: requests by the trained judgement, all else by the model if one answers."""
+        found = find_statements(session.messages)
         if self._writer is None or self._writer.is_over:
             return found
         try:
-            by_model = model_statements(self._writer.ask, said, done)
+            by_model = model_statements(self._writer.ask, session.messages, done)
         except RemoteError as error:
-            self._report.problems.append(f"{error}: cues alone were used")
+            self._report.problems.append(f"{error}: the trained judgement alone was used")
             return found
-        review = SessionReview(said)
-        taken = {one for one in by_model if review.is_taken_back(one.sentence, one.message, is_request=False)}
-        by_model = [one._replace(why=TAKEN_BACK if one in taken else "") for one in by_model]
-        return sorted([*(one for one in found if one.is_request), *by_model], key=lambda one: one.message)
+        silent = {one.message for one in found if one.why == SILENCED}
+        return [*(one for one in found if one.is_request or one.why), *(b for b in by_model if b.message not in silent)]
 
-    def of_log(self, log: CapturedLog, met: Iterable[str]) -> list[CaptureItem]:
-        """The statements in a daily log; `met` are names found in all logs."""
+    def of_log(self, log: CapturedLog, earlier: Iterable[str]) -> list[CaptureItem]:
+        """The statements in a daily log; `earlier` are the lines of the logs before it."""
         if not self._is_wanted(log.day):
             return []
         return [
-            self._judge(statement, Place(f"{log.path}#L{statement.message}", log.scope, log.day), ())
-            for statement in find_log_statements(log.lines, self._languages, {*met, *self._names.values()})
+            self._judge(one, Place(f"{log.path}#L{one.message}", log.scope, log.day))
+            for one in find_log_statements(log.lines, earlier)
         ]
 
     def _is_wanted(self, day: date | None) -> bool:
         return not (self._since and day and day < self._since)
 
-    def _judge(self, statement: Statement, place: Place, turns: Sequence[bytes]) -> CaptureItem:
-        """Decide on a statement; `turns` are the vectors of the user's messages just before it."""
-        known = [spelled for name, spelled in self._names.items() if _names(statement.text, name)]
-        subject = self._full_names.get(statement.subject, statement.subject)
-        about = tuple(dict.fromkeys([*filter(None, [subject]), *known]))
-        kind, category = statement.cue.kind, statement.cue.category
-        is_for_all = category in PERSONAL and not (statement.is_request and place.session)  # once it is ticked
-        scope = GLOBAL if is_for_all else normal_scope(place.scope or GLOBAL)
-        compared = self._comparer.compare(statement.text, kind, about, scope)
-        if not statement.why:
-            compared = self._reconsidered(statement, about, compared)
-        gating = gating_scalar(statement.text, compared.cosines, [cosine(compared.vector, turn) for turn in turns])
-        old, gap = compared.known, _days_since(compared.known, place.day)
-        evidence = AdmissionInput(statement.cue.certainty, statement.confidence, compared.similarity, gap)
-        score = admission(category, evidence, self._weights)
-        decision, why = compared.decision, ""
-        is_in_notes = old is not None and not (old.is_batch or old.is_refused)
-        if decision == MERGE and old and is_in_notes and old.text.split() == statement.text.split():
-            decision = SKIP  # word for word
+    def _judge(self, statement: Statement, place: Place) -> CaptureItem:
+        """Decide on a statement."""
+        text = inert(statement.text)
+        about = tuple(spelled for name, spelled in self._names.items() if _names(text, name))
+        scope = GLOBAL if statement.category in PERSONAL else normal_scope(place.scope or GLOBAL)
+        item = CaptureItem(
+            place.session, place.message, text, statement.kind, statement.category, SKIP, statement.score,
+            place.source, place.scope, place.day, about, statement.is_request and bool(place.session),
+            statement.is_sure and bool(place.session), why=statement.why,
+            corrects=name_of(inert(statement.corrects)) if statement.corrects else "",
+        )  # fmt: skip
         if statement.why:
-            decision, why = SKIP, statement.why
-        elif decision == SKIP and statement.is_request and old and old.is_batch and old.text not in self._written:
+            return item
+        try:
+            retain.check(item.bullet)
+        except UsageError as error:
+            return item._replace(why=str(error).rstrip("."))
+        compared = self._comparer.compare(text, statement.kind, about, scope)
+        return self._decided(item, statement, self._reconsidered(statement, about, compared), scope)
+
+    def _decided(self, item: CaptureItem, statement: Statement, compared: Comparison, scope: str) -> CaptureItem:
+        old, decision, why = compared.known, compared.decision, ""
+        is_in_notes = old is not None and not (old.is_batch or old.is_refused)
+        if decision == MERGE and old and is_in_notes and old.text.split() == item.text.split():
+            decision = SKIP  # word for word
+        if decision == SKIP and item.is_sure and old and old.is_batch and old.text not in self._written:
             decision = CREATE  # a proposal is no reason not to write it
         elif decision == SKIP:
             why = "refused" if old and old.is_refused else "known"
-        elif not statement.is_request and score < self._weights.reject:
-            decision, why = SKIP, "score"
-        elif decision != SUPERSEDE and not _is_marked(statement, place) and gating.G < GATE:
-            decision, why = SKIP, "gate"
+        elif not item.is_request and not self._is_admitted(item, compared):
+            decision, why = SKIP, "admission"
         if decision != SKIP:
-            if statement.is_request:
-                self._written.add(statement.text)
-            slugs = frozenset(map(slug, about))
-            said = KnownStatement(statement.text, place.source, kind, is_batch=True, scope=scope, slugs=slugs)
+            self._written |= {item.text} if item.is_sure else set()
+            slugs = frozenset(name.casefold() for name in item.entities)
+            said = KnownStatement(item.text, item.source, item.kind, is_batch=True, scope=scope, slugs=slugs)
             self._comparer.add(said, compared.vector)
-        return CaptureItem(
-            place.session, place.message, statement.text, kind, category, decision, round(score, 4),
-            {key: round(value, 4) for key, value in gating._asdict().items()},
-            place.source, place.scope, place.day, "request" if statement.is_request else statement.cue.name, about,
-            resembles=old.source if old else "", why=why,
-            replaces=statement_key(old.text, old.scope) if old and decision == SUPERSEDE else 0,
-        )  # fmt: skip
+        replaced = (old.text, old.source) if old and decision == SUPERSEDE and is_in_notes else ("", "")
+        return item._replace(decision=decision, why=why, resembles=old.source if old else "", instead=replaced)
+
+    def _is_admitted(self, item: CaptureItem, compared: Comparison) -> bool:
+        """Whether the classic scores admit it as well, if the settings ask for them."""
+        if self.admission == "off":
+            return True
+        preset = PRESETS[self.admission]
+        gap = _days_since(compared.known, item.day)
+        score = admission(item.category, AdmissionInput(item.score, 1.0, compared.similarity, gap), preset)
+        return score >= preset.reject and gating_scalar(item.text, compared.cosines, ()).G >= GATE
 
     def _reconsidered(self, statement: Statement, about: Sequence[str], compared: Comparison) -> Comparison:
-        """The comparison as revised by the model, if one answers.
-
-        It overrules neither a refusal nor a near-identical match, and cannot declare a request to remember as known.
-        """
+        """The comparison as revised by the model, if one answers: never of what was refused or asked for."""
         near = [one for one in compared.nearest if one.is_about_same(statement.text, about)]
-        known = [one.text for one in near]
         is_refused = compared.known is not None and compared.known.is_refused
-        is_same = compared.decision == SKIP and compared.similarity >= IN_BATCH
-        if self._writer is None or self._writer.is_over or not known or is_refused or is_same:
+        if self._writer is None or self._writer.is_over or not near or is_refused or compared.decision == SKIP:
             return compared
         try:
-            answer = model_decision(self._writer.ask, statement, known, self._comparer.telling)
+            known = [one.text for one in near]
+            answer = model_decision(
+                self._writer.ask, statement.text, statement.sentence, known, self._comparer.telling
+            )
         except RemoteError as error:
             why = f"{error}: what is new was decided by rules alone"
             self._report.problems += [why] if why not in self._report.problems else []
@@ -463,12 +408,6 @@ class _Judge:
         if decision == CREATE or (near[place].is_refused and decision != SKIP):
             return compared._replace(decision=CREATE, known=None)
         return compared._replace(decision=decision, known=near[place])
-
-
-def _is_marked(statement: Statement, place: Place) -> bool:
-    """Whether a word marks it as worth keeping, not its form alone; in sessions its form says enough. Of twelve
-    statements in the sample vault's logs this leaves out five, all of them no news."""
-    return statement.is_request or statement.cue is not (ANSWER if place.session else FACT)
 
 
 def _days_since(known: KnownStatement | None, day: date | None) -> float | None:

@@ -1,7 +1,7 @@
 """Asks a configured model which statements of a session are worth keeping and which are new, and verifies its answers.
 
 The checks work in any language. An item must cite one of the user's messages, its numbers, names and most of its words
-must occur there, in a sentence that could be a statement, and it must not negate what that sentence affirms.
+must occur there, in one sentence, and it must not negate what that sentence affirms.
 """
 
 import json
@@ -9,9 +9,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from vault_memory.capture import statements
 from vault_memory.capture.own_words import SessionTurn, split_sentences
-from vault_memory.capture.statements import Cue, Statement, is_statable
+from vault_memory.capture.statements import KIND_OF_CATEGORY, Statement
 from vault_memory.errors import RemoteError
 from vault_memory.markdown.fact_text import TRACEABLE, traced
 from vault_memory.reflect.model_writer import Ask, object_form, read_object, ungrounded
@@ -23,23 +22,11 @@ MAX_ITEMS, MAX_CHARS = 5, 280
 MESSAGE_CHARS, SESSION_CHARS = 1200, 24_000
 """How much the model is shown of one message, and of a session's newest messages; fits a small model's context."""
 
-CATEGORIES: Mapping[str, Cue] = {
-    cue.category: cue._replace(name="model", certainty=0.7)
-    for cue in (
-        statements.PROFILE,
-        statements.PREFERENCE,
-        statements.FACT,
-        statements.CHANGE,
-        statements.CAUSE,
-        statements.RULE,
-    )
-}
-
 FORM = object_form(
     items={
         "type": "array",
         "items": object_form(
-            text={"type": "string"}, category={"type": "string", "enum": list(CATEGORIES)}, message={"type": "integer"}
+            text={"type": "string"}, category={"type": "string", "enum": list(KIND_OF_CATEGORY)}, message={"type": "integer"}
         ),
     }
 )
@@ -86,15 +73,14 @@ def _messages(said: Sequence[SessionTurn]) -> list[dict[str, str]]:
 def _checked(text: str, category: str, number: int, given: Mapping[int, SessionTurn]) -> Statement | None:
     """An item as a statement; None if the message it cites does not support it."""
     source = given.get(number)
-    if source is None or not source.by_user or category not in CATEGORIES or not text or len(text) > MAX_CHARS:
+    if source is None or not source.by_user or category not in KIND_OF_CATEGORY or not text or len(text) > MAX_CHARS:
         return None
     if not text.isprintable() or any(ungrounded(text, [source.text], [source.text])):
         return None
-    sentences = [sentence for sentence in split_sentences(source.text) if is_statable(sentence)]
-    best = max(sentences, key=lambda sentence: traced(text, sentence), default="")
+    best = max(split_sentences(source.text), key=lambda sentence: traced(text, sentence), default="")
     if not best or traced(text, best) < TRACEABLE or denies(text) != denies(best):
         return None
-    return Statement(text, CATEGORIES[category], number, best, confidence=traced(text, best))
+    return Statement(text, best, number, KIND_OF_CATEGORY[category], category, round(traced(text, best), 4))
 
 
 _JUDGE_FORM = object_form(
@@ -113,15 +99,15 @@ decide this, copied exactly. If in doubt: create."""
 
 
 def model_decision(
-    ask: Ask, statement: Statement, known: Sequence[str], telling: Callable[[str], set[str]]
+    ask: Ask, text: str, sentence: str, known: Sequence[str], telling: Callable[[str], set[str]]
 ) -> tuple[str, int] | None:
     """The model's decision on a statement compared with known ones, and the index of the known one it rests on.
 
     None if the answer fails the checks: it must quote whole words of that known statement, at least one of them a
     `telling` word; both statements must share a telling word; and each number and name of the new one must be in the
-    known one, or for supersede in either that or the new one's source sentence. Raises RemoteError.
+    known one, or for supersede in either that or the `sentence` that the new one rests on. Raises RemoteError.
     """
-    text, rows = statement.text, [{"n": number, "text": one} for number, one in enumerate(known, 1)]
+    rows = [{"n": number, "text": one} for number, one in enumerate(known, 1)]
     document = json.dumps({"new": text, "known": rows}, ensure_ascii=False)
     messages = [{"role": "system", "content": _JUDGE_INSTRUCTIONS}, {"role": "user", "content": document}]
     try:
@@ -135,6 +121,6 @@ def model_decision(
         return None
     said, whole = (" ".join(one.casefold().split()) for one in (quote, known[place]))
     is_quoted = bool(telling(quote)) and re.search(rf"(?<!\w){re.escape(said)}(?!\w)", whole) is not None
-    both = [known[place], statement.sentence]
+    both = [known[place], sentence]
     says_more = any(ungrounded(text, both if decision == SUPERSEDE else both[:1], both))
     return (decision, place) if is_quoted and not says_more and telling(text) & telling(known[place]) else None

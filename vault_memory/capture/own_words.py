@@ -1,12 +1,15 @@
-"""Extracts the sentences a message's sender typed: no code, tags, letters, quotations or pasted text. Pure."""
+"""Reduces a message to the sentences that its sender typed, by its form alone: no code, tags, letters, quotations, chats,
+logs or announced text. Pure.
+
+Forms of pasted text cannot be listed to the end. What is missed is at most proposed: `is_plain` decides what may be
+written without asking, and it knows one form only, that of a sentence.
+"""
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from datetime import date
 from typing import NamedTuple
-
-from vault_memory.capture.remember_requests import SAYING, is_request
-from vault_memory.text.word_classes import MONTHS, joined, pattern_of
 
 TYPED_CHARS, TYPED_LINES = 1500, 12
 """A longer message is taken as pasted, except for its first and last paragraphs."""
@@ -14,86 +17,52 @@ TYPED_CHARS, TYPED_LINES = 1500, 12
 END_CHARS = 8000
 """How much is read at each end of a message, code and tags aside; the middle of a longer one was pasted."""
 
-_SAYING = "|".join([*sorted(SAYING), "say", "wrote", "writes", "schrieb", "schreibt", "écrit", "escribió", "escreveu"])
-_TEXTS = joined(r"""
-    docs?|documentation|readme|manual|wiki|page|site|website|article|book|blog|post|thread|ticket|issue|slack|
-    e?-?mails?|message|letter|contract|spec|handbook|guide|notes|flyer|changelog|transcript|reviews?|logs?|output|
-    doku|handbuch|anleitung|seite|nachricht|brief|vertrag|fehler|manuel|lettre|contrat|correo|mensaje|carta|contrato|
-    mensagem|página
-""")
-_SHOWN = joined(r"""
-    text|title|heading|headline|caption|banner|header|footer|sign|poster|card|label|subject|
-    texte?|titel|überschrift|plakat|aushang|schild|fußzeile|betreff|titre|affiche|panneau|objet|texto|título|cartel|
-    asunto|cartaz|placa|assunto
-""")
-"""Texts that others are to read, which an order may change."""
-_WRITING = joined(r"""
-    write|draft|compose|reply|answer|respond|rewrite|reword|rephrase|translate|text|tell|(?:be)?schreibe?|entw[ie]rf|
-    formuliere?|antworte?|beantworte|übersetze?|écri[st]|écrivez|rédige[zr]?|réponds?|répondez|tradui[st]|traduisez|
-    escrib[ea]|redacta|responde?|contesta|traduc[ea]|tradu[cz]a?|escrev[ae]|redige|redija
-""")
-_EDITING = joined(r"""
-    change|edit|update|set|put|add|make|ändere?|setze?|schreibe?|füge?|changez?|modifiez?|mets|mettez|ajoutez?|cambia|
-    modifica|pon|añade|muda|altera|põe|coloca|adiciona
-""")
-"""The imperatives of writing a text, and of changing one."""
-_LEAD_IN = re.compile(
-    rf"^(?=[^\n]*\b(?:{_SAYING}|{_TEXTS}|sent|here'?s|here is|pasted?|from|error|hier ist|voici|aquí está|aqui está)\b)"
-    r"[^\n]*:[ \t]*$(?!\n+\0)",
-    re.IGNORECASE | re.MULTILINE,
-)
-"""A line that announces a pasted text."""
-_QUOTING = re.compile(
-    rf"(?:^|(?<=[.!?] ))(?:[^\n:.!?]{{0,60}}?\b(?<!\bi )(?<!\bwe )(?<!\bich )(?<!\bje )(?:{_SAYING})|"
-    rf"[^\n:.!?]{{0,60}}?\b(?:from|aus|von|vom|extrait|de|del|da|do|du) (?:[\w'’-]+ ){{0,3}}?(?:{_TEXTS})|"
-    rf"(?:(?:please|now|then|also|ok|and|can you|could you|bitte|jetzt|por favor),? )*(?!(?:answer|reply|text \w+) ?:)"
-    rf"(?:(?:{_WRITING})\b|"
-    rf"(?:{_EDITING})\b(?=[^\n:]{{0,140}}\b(?:{_TEXTS}|{_SHOWN})\b))[^\n:.!?]{{0,80}}?) ?: +"
-    r"(?P<quoted>\S[^\n]*(?:\n[^\n]+)*)",
-    re.IGNORECASE | re.MULTILINE,
-)
-"""A source, or an order to write something, a colon, and the quoted text up to the end of the paragraph."""
-_LETTER = pattern_of(r"""
-    (?m)(?:^(?i:hi|hello|hey|dear|good (?:morning|afternoon)|hallo|liebe[rs]?|sehr geehrte[rs]?|guten (?:tag|morgen)|
-    moin|bonjour|salut|ch[eè]re?s?|hola|buen[oa]s|estimad[oa]s?|querid[oa]s?|olá|oi|bom dia|car[oa]s?|prezad[oa]s?)\b
-    [^\n.?!:]{0,50}[,!:]?[ \t]*$|\A)(?s:.{0,4000}?)
-    (?:^|(?<=[.!?] ))(?i:(?:with )?(?:kind|best|warm)(?:est)? (?:regards|wishes)|regards|best|cheers|sincerely|yours|
-    (?:mit )?(?:freundlichen|besten|lieben|viele|liebe|beste|herzliche) grü(?:ß|ss)en?|mfg|cordialement|bien à vous|
-    (?:un )?saludos?(?: cordial(?:es)?)?|atentamente|atenciosamente|abraços?|cumprimentos|um abraço)
-    (?: \w+)?,?\s+[A-ZÄÖÜÉÁ][\w-]+(?: [A-ZÄÖÜÉÁ][\w.-]+){0,2}[ \t.]*$
-""")
-"""A letter: from a salutation, or the beginning of the message, to a closing with a name after it."""
-_MAIL = re.compile(
-    r"^(?:(?:Subject|Betreff|Objet|Asunto|Assunto): .*$|(?:(?:From|To|Von|An|De|À|Para): .*\n){2})", re.MULTILINE
-)
-_END = re.compile(
-    r"(?<=[.!?…])(?<!\b\d\.)(?<!\b\d\d\.)(?<!\b[A-Z]\.)(?<!\b[DMS][rst]\.)(?<!\b(?:Mrs|[DS]ra)\.)(?<!\b(?:i\.e|e\.g)\.)\s+(?=\S)"
-    rf"|(?<=\d\.)\s+(?=[A-ZÄÖÜÉ])(?!(?i:{MONTHS}))|(?<=[!?])(?=[^\W\d_a-z])|(?<=\s[:;][)DP])\s+|\n+"
-)
-"""The end of a sentence: not after an initial, a title, or an ordinal before a month."""
-_MARK = re.compile(
-    r"```|~~~|^---(?=-*[ \t]*$)|<(?P<slash>/?)(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>", re.IGNORECASE | re.MULTILINE
-)
-"""The start or end of a block, either code or tagged content: inserted by a tool, or pasted."""
-_QUOTATION = re.compile(r"[\"“„«‟”]((?:[^\"“”„‟«»\n]|\n(?!\n))*)[\"“”»]")
+SENTENCE_CHARS = 600
+"""A longer sentence is no sentence."""
+
 LONG_QUOTATION = 25
 """A quotation of at least this many characters is somebody else's text, a shorter one a name or a word."""
-_QUOTED = re.compile(r"^\s*[\"“„«].{20,}")
+
+_END = re.compile(
+    r"(?<=[.!?…])(?<!\b\d\.)(?<!\b\d\d\.)(?<!\b[^\W\d_]\.)(?<!\b[^\W\d_a-z][a-z]\.)(?<!\b[^\W\d_a-z][a-z][a-z]\.)"
+    r"(?!(?<=\b[^\W\d_][^\W\d_]\.)\s+[a-z])(?!(?<=\b[^\W\d_][^\W\d_][^\W\d_]\.)\s+[a-z])\s+(?=\S)"
+    r"|(?<=[!?])(?=[^\W\d_a-z])|(?<=\s[:;][)DP])\s+|\n+"
+)
+"""The end of a sentence. Not after a number, an initial or a short capitalised word (Dr., No.), nor after up to three
+letters before a small one (vs., approx. being too long): two sentences in one do less harm than a half one."""
+
+_MARK = re.compile(
+    r"```|~~~|^---(?=-*[ \t]*$)|<(?P<slash>/?)(?P<tag>[a-z][\w:-]*)(?:\s[^<>]*)?>", re.IGNORECASE | re.MULTILINE
+)
+"""The start or end of a block, either code or tagged content: inserted by a tool, or pasted."""
+
+_QUOTATION = re.compile(r"[\"“„«‟”]((?:[^\"“”„‟«»\n]|\n(?!\n))*)[\"“”»]")
 _TALK = re.compile(r"^\W?\d{1,2}:\d\d(?::\d\d)?\W+\w[^\n:]{0,30}:[ \t][^\n]*$", re.MULTILINE)
 """A line of a pasted chat: time, name, and what was said."""
 _LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL)"
-_COMMAND = r"(?!(?:is|are|was|ist|sind|war|est|sont|es|son|é|são)\b)(?:[a-z./~_]|[A-Z_]+=)"
 _OUTPUT = re.compile(
     rf"^[ \t]*(?:\[?(?:\d{{4}}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d|\[{_LEVEL} *\]|"
     rf"{_LEVEL}(?::|[ \t]+\S{{0,12}}\d:\d\d))[^\n]*$|"
-    r"^## [^\n]+\.md[^\n]*(?:\n[^\n]+)+|^[ \t]*(?:L\d+ (?:[-*+>|#]|\d+[.)]) |\||>(?!>> \S))[^\n]*$|"
-    rf"^[ \t]*(?:\$ {_COMMAND}|>>> \S)[^\n]*(?:\n[^\n]+)*",
+    r"^## [^\n]+\.md[^\n]*(?:\n[^\n]+)+|^[ \t]*(?:L\d+ (?:[-*+>|#]|\d+[.)]) |\||>)[^\n]*$|"
+    r"^[ \t]*(?:\$ [a-z./~_A-Z]|>>> \S)[^\n]*(?:\n[^\n]+)*|^[^\n]*(?:\(|\s)[\w./-]+\.md#L\d[^\n]*$",
     re.MULTILINE,
 )
 """A log line, recognised by a time to the second, or by a level in brackets or before a colon or time; a line of a note
 as recall cites it, a quoted line or a row of a table; or a command after its prompt, with its output."""
+_HEADERS = re.compile(r"^(?:[^\W\d_][\w-]{1,15}: [^\n]*(?:\n|\Z)){2}", re.MULTILINE)
+"""The head of a mail: two lines with a label. What follows is the mail."""
+_LETTER = re.compile(
+    r"(?:\A|(?<=\n))[^\n.?:,!]{2,40}[,!][ \t]*\n(?s:.{1,4000}?)\n[^\n.?:,]{2,40},[ \t]*\n+[^\n.?!:,]{2,40}(?=\n|\Z)"
+)
+"""A letter: a line that ends in a comma, the text, another such line, and a name."""
+_ANNOUNCING = re.compile(r"^[^\n]*\w[^\n]*:[ \t]*\n+(?![ \t]*(?:[-*+•]|\d{1,2}[.)])[ \t])", re.MULTILINE)
+"""A line that ends in a colon, with no list after it: what follows to the end of the message was pasted."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Control characters, which nobody types: the line was pasted from a terminal."""
+BULLET = re.compile(r"^(?:[-*+•]|\d{1,2}[.)])\s+")
+_LABEL = re.compile(r"[^:\n]{1,40}:\s+(?=\S)")
+
+_NOT_PLAIN = re.compile(r"[<>{}\[\]|\\^~\t\x00-\x1f]|  |[#$%>]\s|\b(?!https?:)[a-z]+:(?=\S)|[#/][lm]\d|\.md\b", re.I)
 
 
 class SessionTurn(NamedTuple):
@@ -109,25 +78,36 @@ def split_sentences(text: str) -> Iterator[str]:
     """The sentences of a message, without quoted or pasted text."""
     for part in _END.split(_typed(_without_quotations(text))):
         sentence = part.strip()
-        if sentence and not _QUOTED.search(sentence) and not _CONTROL.search(sentence):
+        if sentence and len(sentence) <= SENTENCE_CHARS and not _CONTROL.search(sentence):
             yield sentence
 
 
-def last_question(text: str) -> str:
-    """The question at the end of a message; "" for none."""
-    *_, last = ("", *split_sentences(text))
-    return last if last.endswith("?") else ""
+def last_sentence(text: str) -> str:
+    """The last sentence of an agent's message."""
+    *_, last = ("", *split_sentences(text[-END_CHARS:]))
+    return last
 
 
-def ends(text: str) -> str:
-    """The beginning and the end of a long text."""
-    return text if len(text) <= 2 * END_CHARS else f"{text[:END_CHARS]}\n\n{text[-END_CHARS:]}"
+def is_plain(text: str) -> bool:
+    """Whether each line of a message has the form of a sentence: it begins with a letter, at the margin, without a label,
+    stamp or prompt, and holds no sign of a tag, a citation, code, a control or an invisible character."""
+    lines = text.strip("\n").split("\n")
+    return all(not line or _is_plain_line(line) for line in lines) and not _CONTROL.search(text.replace("\n", ""))
+
+
+def label_of(line: str) -> str:
+    """What stands before a colon at the start of a line, with it; "" for nothing."""
+    found = _LABEL.match(line)
+    return found[0] if found else ""
+
+
+def _is_plain_line(line: str) -> bool:
+    is_visible = not any(unicodedata.category(one) in ("Cf", "Co", "Cn") for one in line)
+    return is_visible and line[0].isalpha() and not (_NOT_PLAIN.search(line) or label_of(line))
 
 
 def _typed(text: str) -> str:
-    """The typed part of a message: up to a mail, and of a long one only its short first and last paragraphs."""
-    mail = _MAIL.search(text)
-    text = text[: mail.start()] if mail else text
+    """The typed part of a message: of a long one only its short first and last paragraphs."""
     if len(text) <= TYPED_CHARS and text.count("\n") <= TYPED_LINES:
         return text
     paragraphs = [part for part in re.split(r"\n\s*\n", text) if part.strip()]
@@ -136,25 +116,32 @@ def _typed(text: str) -> str:
 
 
 def _without_quotations(text: str) -> str:
-    """A message without code, blocks, letters, quotations, chats, logs, and the text that a line of it announces."""
-    text = _LETTER.sub("\0", ends(_without_blocks(text)))
-    text = _QUOTATION.sub(lambda found: "\0" if len(found[1]) >= LONG_QUOTATION else found[0], text)
+    """A message without code, blocks, letters, mails, quotations, chats, logs, and the text that a line announces."""
+    text = _LETTER.sub("\n", _ends(_without_blocks(text)))
+    text = _QUOTATION.sub(lambda found: "\n" if len(found[1]) >= LONG_QUOTATION else found[0], text)
     for pasted in (_TALK, _OUTPUT):
-        text = pasted.sub("\0", text)
-    text = _QUOTING.sub(lambda found: found[0] if is_request(found[0][: -len(found["quoted"])]) else "\0", text)
-    announced = next((lead.start() for lead in _LEAD_IN.finditer(text) if not is_request(lead[0])), len(text))
-    return text[:announced].replace("\0", "")
+        text = pasted.sub("", text)
+    for rest in (_HEADERS, _ANNOUNCING):
+        text = text[: found.start()] if (found := rest.search(text)) else text
+    return text
+
+
+def _ends(text: str) -> str:
+    """The beginning and the end of a long text."""
+    return text if len(text) <= 2 * END_CHARS else f"{text[:END_CHARS]}\n\n{text[-END_CHARS:]}"
 
 
 def _without_blocks(text: str) -> str:
-    """A message without code, and without anything between a tag and the next one that closes it."""
+    """A message without code, and without anything between a tag and the next one that closes it, or the end."""
     blocks: list[tuple[int, int]] = []
     # By name, the end of the next mark that closes such a block.
     nearest = dict.fromkeys(("```", "~~~", "---"), len(text))
     for mark in reversed(list(_MARK.finditer(text))):
         name = (mark["tag"] or mark[0]).lower()
-        if not mark["slash"] and name in nearest:
-            blocks.append((mark.start(), nearest[name]))
+        if not mark["slash"]:
+            begins_line = text[: mark.start()].rpartition("\n")[2].strip() == ""
+            end = nearest.get(name, len(text) if begins_line else mark.end())
+            blocks.append((mark.start(), end))
         if mark["slash"] or not mark["tag"]:
             nearest[name] = mark.end()
     parts, at = [], 0

@@ -9,22 +9,22 @@ from contextlib import suppress
 from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from vault_memory.capture.log_statements import announces
-from vault_memory.capture.own_words import SessionTurn, ends, split_sentences
-from vault_memory.capture.remember_requests import is_off_the_record, is_request
-from vault_memory.capture.retractions import SessionReview
+from vault_memory.capture.own_words import SessionTurn, split_sentences
+from vault_memory.capture.statements import silenced
+from vault_memory.capture.work_log import NO_TITLE, SessionDay
 from vault_memory.config import Config
-from vault_memory.errors import VaultMemoryError
-from vault_memory.markdown import facts, provenance, scopes
-from vault_memory.markdown.note import TEXT, Note, speaker
+from vault_memory.errors import UsageError, VaultMemoryError
+from vault_memory.markdown import entities, facts, provenance, scopes
+from vault_memory.markdown.fact_text import inert
+from vault_memory.markdown.note import TEXT, Note
 from vault_memory.sessions import ledger, projects, readers, transcript
 from vault_memory.sessions.transcript import Message
 from vault_memory.startup import vault_id
 from vault_memory.text import daily_notes
 from vault_memory.text.agent_frame import unquoted
-from vault_memory.text.scope_syntax import Folders
+from vault_memory.text.scope_syntax import GLOBAL, Folders
 from vault_memory.vault import safe_files
 from vault_memory.vault.vault import Vault
 
@@ -59,12 +59,34 @@ def is_own_vault(vault: Path, config: Config) -> bool:
     return config.capture_vault is None or os.path.realpath(config.capture_vault) == os.path.realpath(vault)
 
 
-class ToolTranscripts:
-    """The transcripts of captured sessions; each tool's are listed once."""
+class SessionReader:
+    """Reads the sessions that have something new; each tool's transcripts are listed once.
 
-    def __init__(self, config: Config, environ: Mapping[str, str]) -> None:
-        self._config, self._environ = config, environ
+    With `until`, sessions with messages after it are left out unless they have ended.
+    """
+
+    def __init__(self, config: Config, environ: Mapping[str, str], marks: "Marks", until: datetime | None) -> None:
+        self._config, self._environ, self._marks, self._until = config, environ, marks, until
         self._listed: dict[str, dict[str, readers.Transcript]] = {}
+
+    def unread(self, problems: list[str]) -> Iterator[CapturedSession]:
+        """The sessions to capture from, oldest first; those that the settings or an OFF_FILE exclude are marked as read,
+        and one that cannot be read is named in `problems`."""
+        skipped = SkippedSessions(self._config, self._marks.marked)
+        for _, tool, key, path in sorted(_grown(self._marks.sessions, self._config, self._environ, self._until)):
+            try:
+                one = _read(ledger.folder(self._environ), tool, key, path)
+                is_skipped = skipped.hold(one.scope, self.folder(one))
+            except FileNotFoundError:
+                continue
+            except (OSError, ValueError) as error:
+                problems.append(f"{transcript.public_name(path)} was left out: {error}".rstrip("."))
+                continue
+            if is_skipped:
+                self._marks.sessions[one.path] = one.length
+            else:
+                yield one
+        self._marks.marked[:] = sorted(skipped.marked)
 
     def _records(self, session: CapturedSession) -> Iterator[readers.Record]:
         """The records of a session's transcript; none if it is gone."""
@@ -77,14 +99,40 @@ class ToolTranscripts:
             yield from self._listed[session.tool][session.key].records()
 
     def folder(self, session: CapturedSession) -> str:
-        """The working directory in which a session began; "" if unknown."""
-        return next((record.folder for record in self._records(session) if record.folder), "")
+        """The working directory in which a session began; "" if unknown, or no path at all."""
+        found = next((record.folder for record in self._records(session) if record.folder), "")
+        return "" if "\0" in found else found
 
     def messages(self, session: CapturedSession) -> dict[int, Message]:
         """A session's messages as in the tool's transcript, by number."""
         messages = (record.message for record in self._records(session) if record.message)
         said = (one for one in messages if one.speaker != transcript.SUMMARY and transcript.clean_message(one.text))
         return {message.number: one for message, one in zip(session.messages, said, strict=False)}
+
+    def fact_scope(self, session: CapturedSession) -> str:
+        """Where a session's facts hold: in its project, or else where the settings put its folder, or else everywhere."""
+        if session.scope.startswith("project:"):
+            return session.scope
+        folder = self.folder(session)
+        if not folder or not Path(folder).is_absolute():  # a transcript may come from another system
+            return session.scope
+        return projects.find_project(Path(folder), self._config, self._environ) or GLOBAL
+
+    def days(self, session: CapturedSession, done: int, since: date | None) -> Iterator[SessionDay]:
+        """The days of a session's messages after the first `done`, each with the time of its first message that day."""
+        by_tool = self.messages(session)
+        for day in sorted({one.day for one in session.messages if one.number > done and one.day}):
+            times = [said.at for said in by_tool.values() if said.day == day and said.at]
+            if not since or day >= since:
+                yield SessionDay(session.name, day, min(times, default=None), session.scope, _own_title(session))
+
+
+def _own_title(session: CapturedSession) -> str:
+    """A session's title, made inert, if its user typed it and did not ask to keep it out of the notes."""
+    turns = [turn for turn in session.messages if turn.by_user]
+    typed = " ".join(sentence for turn in turns if turn.number not in silenced(turns) for sentence in split_sentences(turn.text))
+    title = " ".join(session.title.removesuffix(" …").split())
+    return inert(session.title) if title and title in " ".join(typed.split()) else NO_TITLE
 
 
 class SkippedSessions:
@@ -122,18 +170,6 @@ def _upwards(folder: Path) -> list[str]:
     """A folder and its parents, both as given and with links resolved."""
     real = Path(os.path.realpath(folder))
     return list(dict.fromkeys(map(str, (folder, *folder.parents, real, *real.parents))))
-
-
-def sessions_beyond(
-    marks: Mapping[str, int], config: Config, environ: Mapping[str, str], until: datetime | None = None
-) -> Iterator[CapturedSession]:
-    """The sessions with messages beyond their mark (the number captured, by derived file), oldest first.
-
-    With `until`, sessions with messages after it are left out unless they have ended.
-    """
-    for _, tool, key, path in sorted(_grown(marks, config, environ, until)):
-        with suppress(OSError):
-            yield _read(ledger.folder(environ), tool, key, path)
 
 
 def has_sessions_due(vault: Path, config: Config, environ: Mapping[str, str], until: datetime) -> bool:
@@ -180,20 +216,12 @@ OFF_THE_RECORD = "[off the record]"
 
 
 def withheld(lines: Sequence[str], first: int, last: int) -> dict[int, str]:
-    """What replaces the messages on these lines of a derived text that nobody may read, by line.
-
-    Those are the user's messages off the record, and requests to remember something that were taken back.
-    """
+    """What replaces the messages on these lines of a derived text that nobody may read, by line: those that their user
+    asked to keep out of the notes."""
     numbers = range(max(first, transcript.HEAD_LINES + 1), min(last, len(lines)) + 1)
     own = [turn for number in numbers if (turn := _turn(lines[number - 1], number, None)) and turn.by_user]
-    hidden = {turn.number for turn in own if is_off_the_record(ends(turn.text))}
-    asked = [(turn, one) for turn in own for one in split_sentences(turn.text) if is_request(one)]
-    if asked:
-        following = enumerate(lines[asked[0][0].number - 1 :], start=asked[0][0].number)
-        review = SessionReview([turn for number, line in following if (turn := _turn(line, number, None))])
-        taken = (turn for turn, one in asked if review.is_taken_back(one, turn.number, is_request=True))
-        hidden.update(turn.number for turn in taken)
-    return {number: lines[number - 1].partition("User: ")[0] + f"User: {OFF_THE_RECORD}" for number in sorted(hidden)}
+    hidden = sorted(silenced(own) & set(numbers))
+    return {number: lines[number - 1].partition("User: ")[0] + f"User: {OFF_THE_RECORD}" for number in hidden}
 
 
 # --- daily logs -----------------------------------------------------------------------------------------------------
@@ -201,17 +229,24 @@ def withheld(lines: Sequence[str], first: int, last: int) -> dict[int, str]:
 _LEAD = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])?\s*(?:\d{1,2}[:.]\d\d(?:\s?[ap]m)?\b[\s,–-]*)?", re.IGNORECASE)
 """What precedes the words of a log's line: a bullet and the time of day."""
 
+LINE_CHARS = 1500
+"""A longer line of a log is taken as pasted."""
+
 _TASK = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\[.\]\s")
 
 
 class CapturedLog(NamedTuple):
-    """A daily log to capture from; `digest` is a hash of its bytes, `lines` are the person's own, with numbers."""
+    """A daily log to capture from; `digest` is a hash of its bytes, `lines` are the person's own, with numbers.
+
+    `names` are those written as `[[…]]` or `@…`, each with the number of a line.
+    """
 
     path: str
     day: date
     scope: str
     digest: str
     lines: tuple[tuple[int, str], ...]
+    names: Mapping[str, int]
 
 
 def logs_beyond(
@@ -233,7 +268,13 @@ def logs_beyond(
             note = vault.parse(path, data)
             if provenance.note_origin(note.properties, note.path) == provenance.PERSON:
                 scope = scopes.note_scope(note.properties, path, folders)
-                yield CapturedLog(path, day, scope, digest, tuple(_own_lines(note)))
+                names = {name: at for at in range(1, len(note.states) + 1) for name in entities.mentions(_prose(note, at))}
+                yield CapturedLog(path, day, scope, digest, tuple(_own_lines(note)), names)
+
+
+def _prose(note: Note, number: int) -> str:
+    """A line of a note as shown; "" in code, comments and managed blocks."""
+    return note.shown(number) if note.states[number - 1] == TEXT and not note.is_owned(number) else ""
 
 
 def _own_lines(note: Note) -> Iterator[tuple[int, str]]:
@@ -248,15 +289,18 @@ def _own_lines(note: Note) -> Iterator[tuple[int, str]]:
         if state != TEXT or number in told or number in private or note.is_owned(number):
             continue
         words = _LEAD.sub("", note.shown(number), count=1)
-        is_said = speaker(line) and not (is_request(words) or announces(words))
         is_fact = facts.HEAD.match(words) is not None and "(" in words[:3]  # one that is malformed
-        if not (_TASK.match(line) or line.lstrip().startswith((">", "|")) or is_said or is_fact):
-            yield number, _readable(words)
+        text = _readable(words)
+        if text and len(text) <= LINE_CHARS and not (_TASK.match(line) or line.lstrip().startswith((">", "|")) or is_fact):
+            yield number, text
 
 
 def _readable(line: str) -> str:
-    """A line without tags and with wiki links replaced by their text."""
-    return re.sub(r"(?:\s#[\w/-]+)+\s*$", "", re.sub(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]+)\]\]", r"\1", line)).strip()
+    """A line without the tags at its end and with wiki links replaced by their text."""
+    words = re.sub(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]+)\]\]", r"\1", line).split()
+    while words and words[-1].startswith("#") and len(words[-1]) > 1:
+        words.pop()
+    return " ".join(words)
 
 
 class Marks(NamedTuple):
@@ -266,6 +310,8 @@ class Marks(NamedTuple):
     logs: dict[str, str]
     marked: list[str]
     """Folders seen with an OFF_FILE."""
+    held: list[dict[str, Any]]
+    """The proposals that wait for another day, as `proposals_page.Proposal` has them."""
 
 
 def marks_file(vault: Path, environ: Mapping[str, str]) -> Path:
@@ -277,8 +323,9 @@ def load_marks(vault: Path, environ: Mapping[str, str]) -> Marks:
     """The capture marks of a vault; empty if there is no readable file."""
     with suppress(OSError, ValueError, TypeError, KeyError):
         found = json.loads(marks_file(vault, environ).read_bytes())
-        return Marks(dict(found["sessions"]), dict(found["logs"]), list(map(str, found.get("marked", ()))))
-    return Marks({}, {}, [])
+        marked, held = (list(found.get(name, ())) for name in ("marked", "held"))
+        return Marks(dict(found["sessions"]), dict(found["logs"]), list(map(str, marked)), held)
+    return Marks({}, {}, [], [])
 
 
 def save_marks(vault: Path, environ: Mapping[str, str], marks: Marks) -> None:
@@ -287,3 +334,14 @@ def save_marks(vault: Path, environ: Mapping[str, str], marks: Marks) -> None:
     for folder in (file.parent.parent, file.parent):
         safe_files.make_private(folder)
     safe_files.replace_durably(file, json.dumps(marks._asdict()).encode())
+
+
+def day_said(source: str, environ: Mapping[str, str]) -> date | None:
+    """The day of what a citation names, a line of a log or a message of a session on this computer; None if unknown."""
+    if found := re.search(r"\d{4}-\d\d-\d\d(?=[^/]*\.md#L)", source):
+        return date.fromisoformat(found[0])
+    with suppress(OSError, ValueError, UsageError):
+        if (named := transcript.parse_name(source)) and named[1]:
+            turns = _read(ledger.folder(environ), "", "", named[0]).messages
+            return next((turn.day for turn in turns if turn.number == named[1][0]), None)
+    return None

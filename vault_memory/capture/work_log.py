@@ -1,13 +1,12 @@
-"""Composes the list of a day's sessions in its daily note, with what was captured from each. Pure.
+"""Composes the list of a day's sessions in its daily note. Pure.
 
     - 10:02 (scope=project:tern) Deploy of quill — sessions/claude-code/1a2b
-      - We never call bare pytest here.
 
 The scope in a line keeps the entry from agents to which it is not open.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from typing import NamedTuple
 
@@ -20,7 +19,8 @@ BLOCK = "sessions"
 _HEADING = "## Sessions"
 _ENTRY = re.compile(r"- (?P<time>\d\d:\d\d )?(?:\(scope=\S+\) )?(?P<title>.*) — (?P<name>sessions/\S+)")
 
-NO_TITLE = "(title forgotten)"
+NO_TITLE = "(session)"
+"""The title of a session whose own its user did not type, or that was forgotten."""
 
 
 class SessionDay(NamedTuple):
@@ -38,14 +38,11 @@ class SessionDay(NamedTuple):
         return f"- {time}{scope}{self.title} — {self.name}"
 
 
-def compose(
-    path: str, before: bytes, days: Iterable[SessionDay], captured: Mapping[str, Sequence[str]],
-    forgotten: Sequence[str] = (),
-) -> bytes:  # fmt: skip
+def compose(path: str, before: bytes, days: Iterable[SessionDay], forgotten: Sequence[str] = ()) -> bytes:
     """The note with these sessions added to those already in its block.
 
-    `captured` has the day's statements per session. A title that contains one of the `forgotten` texts is removed for
-    good. Raises ConflictError if the markers are broken or somebody has edited the block.
+    A title that contains one of the `forgotten` texts is removed for good. Raises ConflictError if the markers are broken
+    or somebody has edited the block.
     """
     page = read_page(path, before, BLOCK)
     if page.block and not page.block.is_as_written:
@@ -57,8 +54,7 @@ def compose(
     if not entries:
         return before
     lines = [_HEADING, ""]
-    for name, entry in sorted(entries.items(), key=lambda pair: (_time(pair[1]), pair[0])):
-        lines += [entry, *(f"  - {text}" for text in captured.get(name, ()))]
+    lines += (entry for _, entry in sorted(entries.items(), key=lambda pair: (_time(pair[1]), pair[0])))
     if page.block and page.block.lines == tuple(lines):
         return before
     return put_block(page, BLOCK, Block(tuple(lines), sha(lines)))

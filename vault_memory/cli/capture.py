@@ -23,7 +23,8 @@ def capture(shared: Shared, since: str | None, idle: int, dry_run: bool, explain
 @command("memory proposals --yes 1a2b3c4d", short_help="List what was captured, accept or refuse it.")
 @click.option("--yes", multiple=True, metavar="ID", help="Accept this one; may be repeated.")
 @click.option("--no", multiple=True, metavar="ID", help="Refuse this one for good; may be repeated.")
-def proposals(shared: Shared, yes: tuple[str, ...], no: tuple[str, ...]) -> None:
+@click.option("--held", is_flag=True, help="List those held back for another day, best first.")
+def proposals(shared: Shared, yes: tuple[str, ...], no: tuple[str, ...], held: bool) -> None:
     """List the proposals that wait for an answer, or answer them. Ticking them on their page does the same."""
     memory = shared.memory()
     if yes or no:
@@ -31,8 +32,8 @@ def proposals(shared: Shared, yes: tuple[str, ...], no: tuple[str, ...]) -> None
         done = memory.capture(yes=accepted, no=refused)
         shared.say(printing.capture_document(done) if shared.json else printing.capture_text(done, explain=False))
         return
-    found = memory.proposals()
-    shared.say(printing.proposals_document(found) if shared.json else printing.proposals_text(found))
+    found = memory.proposals(held=held)
+    shared.say(printing.proposals_document(found) if shared.json else printing.proposals_text(found, held))
 
 
 @command("memory facts --by agent --since 7d", short_help="List the facts that are kept, and by whom.")

@@ -13,9 +13,9 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from pydantic import ConfigDict, create_model
 from pydantic_core import to_jsonable_python
 
-from vault_memory.capture.captured_proposals import OpenProposal
+from vault_memory.capture.admission import Gating
 from vault_memory.capture.judge import CaptureReport
-from vault_memory.capture.scores import Gating
+from vault_memory.capture.proposals_page import Proposal
 from vault_memory.config import load
 from vault_memory.context.bundle import Bundle
 from vault_memory.daemon import client
@@ -121,7 +121,7 @@ class DaemonMemory:
     facts = _remote(Memory.facts, list[KeptFact])
     journal = _remote(Memory.journal, list[JournalEntry])
     capture = _remote(Memory.capture, CaptureReport)
-    proposals = _remote(Memory.proposals, list[OpenProposal])
+    proposals = _remote(Memory.proposals, list[Proposal])
     gating_scalar = _remote(Memory.gating_scalar, Gating)
 
     def __init__(self, vault: str | Path | None = None) -> None:

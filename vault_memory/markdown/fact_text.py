@@ -225,3 +225,12 @@ def _statement_words(text: str) -> list[str]:
     for pattern, full in _SHORT_FORMS:
         text = pattern.sub(full, text)
     return _STATEMENT_WORD.findall(text)
+
+
+_ACTIVE = re.compile(r"!(?=\[)|<(?=[A-Za-z/!?%])|`(?=\$?=)")
+_INERT = {"!": "\\!", "<": "&lt;", "`": "'"}
+
+
+def inert(text: str) -> str:
+    """A text in which nothing is loaded or run when an editor shows it: no image or embed, HTML, template or query."""
+    return _ACTIVE.sub(lambda found: _INERT[found[0]], text)

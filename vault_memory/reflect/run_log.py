@@ -58,6 +58,10 @@ class CaptureEnd(NamedTuple):
     why: str = ""
     next_step: str = ""
     ok: bool = True
+    secrets: int = 0
+    """Requests to remember that were not kept because they looked like a secret."""
+    problems: int = 0
+    """What was left out, as its report named it."""
 
 
 def without_quotes(path: str, why: str) -> str:

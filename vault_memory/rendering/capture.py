@@ -6,8 +6,8 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from vault_memory.capture.captured_proposals import OpenProposal
 from vault_memory.capture.judge import CaptureItem, CaptureReport
+from vault_memory.capture.proposals_page import Proposal
 from vault_memory.markdown import facts, provenance
 from vault_memory.markdown.note import one_line
 from vault_memory.markdown.parse import parse
@@ -26,8 +26,9 @@ def capture_document(done: CaptureReport) -> dict[str, Any]:
     """The `capture@1` document."""
     return schema("capture") | {
         "items": list(map(_item, done.items)),
-        "sessions": done.sessions, "written": done.written, "proposed": done.proposed, "held_back": done.held_back,
-        "accepted": done.accepted, "declined": done.declined, "lost": done.lost, "waiting": done.waiting,
+        "sessions": done.sessions, "written": done.written, "proposed": len(done.proposals),
+        "held_back": len(done.held), "accepted": done.accepted, "declined": len(done.refused), "lost": done.lost,
+        "waiting": done.waiting,
         "remembered": [fact._asdict() for fact in done.facts],
         "proposals": list(map(_proposal_row, done.proposals)), "refused": list(map(_proposal_row, done.refused)),
         "dry_run": done.dry_run, "run": done.run or None, "problems": done.problems, "seconds": round(done.seconds, 3),
@@ -36,8 +37,10 @@ def capture_document(done: CaptureReport) -> dict[str, Any]:
 
 def _item(item: CaptureItem) -> dict[str, Any]:
     fields = item._asdict() | {name: getattr(item, name) or None for name in ("message", "why", "resembles", "scope")}
-    del fields["replaces"]
-    return fields | {"kind": facts.KINDS[item.kind], "day": str(item.day) if item.day else None, "id": item.name}
+    for name in ("instead", "corrects", "is_request", "is_sure"):
+        del fields[name]
+    named = {"cue": "request" if item.is_request else "statement", "id": item.name}
+    return fields | {"kind": facts.KINDS[item.kind], "day": str(item.day) if item.day else None} | named
 
 
 def capture_text(done: CaptureReport, explain: bool) -> str:
@@ -49,21 +52,16 @@ def _lines(done: CaptureReport, explain: bool) -> Iterator[str]:
     for problem in done.problems:
         yield f"Notice: {problem}."
     if explain:
-        texts = {one.name: f"- {one.text}" for one in (*done.proposals, *done.held)}
-        yield from (line for item in done.items for line in _figures(item, texts.get(item.name, str(item.bullet))))
-        yield from _section(
-            "Read, but no statement", (f"{one.sentence}  ({one.why}; {one.source})" for one in done.passed_over)
-        )
+        yield from (line for item in done.items for line in _figures(item))
     yield from _section("Would remember" if done.dry_run else "Remembered", _remembered(done))
-    proposed = (f"{one.name}  {one.statement}{one.remark and f'  ({one.remark})'}" for one in done.proposals)
+    proposed = (f"{one.name}  {one.statement}" for one in done.proposals)
     yield from _section("Would propose" if done.dry_run else "Proposed", proposed)
     refused = (one.statement for one in done.refused)
     yield from _section("Would refuse for good" if done.dry_run else "Refused for good", refused)
-    if done.held_back:
-        yield f"{done.held_back} more wait for another day."
+    if done.held:
+        yield f"{len(done.held)} held back; `memory proposals --held` lists them."
     if done.lost:
-        after = "stay open" if done.dry_run else "were put back"
-        yield f"{plural(done.lost, 'proposal')} vanished from {done.page}, and {after}."
+        yield f"{plural(done.lost, 'proposal')} vanished from {done.page}: no answer, and no longer open."
     if not (done.facts or done.proposals or done.refused or done.accepted):
         but = ", but a page was brought up to date" if done.run else ""
         yield f"Nothing new ({plural(done.sessions, 'session')} and {plural(done.logs, 'log')} read){but}."
@@ -72,7 +70,7 @@ def _lines(done: CaptureReport, explain: bool) -> Iterator[str]:
     if done.proposals and not done.dry_run:
         yield f"Tick in {done.page} what should be remembered, or answer here: `memory proposals --yes ID`, `--no ID`."
     if done.run:
-        yield f"`memory reflect --undo {done.run}` takes it back."
+        yield f"`memory undo {done.run}` takes it back."
 
 
 def _section(heading: str, lines: Iterable[str]) -> list[str]:
@@ -80,16 +78,11 @@ def _section(heading: str, lines: Iterable[str]) -> list[str]:
     return [f"{heading}:", *found] if found else []
 
 
-_WAITS = {"proposed": "is proposed already", "held": "waits for another day"}
-"""Why a statement that is a proposal already is not proposed again."""
-
-
-def _figures(item: CaptureItem, text: str) -> Iterator[str]:
-    """A statement that was found, as it is written or proposed, with the scores that decided on it."""
-    why = f", {_WAITS.get(item.why, item.why)}" if item.why else ""
-    yield f"{'keep' if item.is_kept else 'waiting' if item.why in _WAITS else 'leave out'}  {text}"
-    gate = ", ".join(f"{name} {value:.2f}" for name, value in item.signals.items() if value)
-    yield f"    {item.cue}{why}, score {item.score:.2f}; {gate}"
+def _figures(item: CaptureItem) -> Iterator[str]:
+    """A statement that was found, how sure it is to last, and what became of it."""
+    yield f"{'keep' if item.is_kept else 'leave out'}  {item.bullet}"
+    what = "asked to be remembered" if item.is_request else item.category
+    yield f"    {what}, {item.score:.2f}{f', {item.why}' if item.why else ''}"
     if item.resembles:
         yield f"    resembles {item.resembles}"
 
@@ -101,28 +94,25 @@ def _remembered(done: CaptureReport) -> Iterator[str]:
             yield f"  instead of {fact.instead}"
 
 
-def proposals_document(found: Sequence[OpenProposal]) -> dict[str, Any]:
+def proposals_document(found: Sequence[Proposal]) -> dict[str, Any]:
     """The `proposals@1` document."""
     return schema("proposals") | {"proposals": list(map(_proposal_row, found))}
 
 
-def _proposal_row(one: OpenProposal) -> dict[str, Any]:
-    return {
-        "id": one.name, "text": one.text, "day": one.day or None, "score": one.score, "proposed": one.proposed or None,
-        "kept_for": one.kept_for or None,
-    }  # fmt: skip
+def _proposal_row(one: Proposal) -> dict[str, Any]:
+    return {"id": one.name, "text": one.text, "day": one.day or None, "score": one.score}
 
 
-def proposals_text(found: Sequence[OpenProposal]) -> str:
-    """The open proposals, each with kind, scope, day and source."""
+def proposals_text(found: Sequence[Proposal], held: bool = False) -> str:
+    """The open or held proposals, each with kind, scope and source."""
     if not found:
-        return "No proposal is open."
+        return "No proposal is held back." if held else "No proposal is open."
     lines = []
     for one in found:
         fact = next(facts.facts(parse("x.md", f"## Retain\n- {one.text}\n".encode("utf-8", "replace")), None), None)
         kind = facts.KINDS[fact.kind] if fact else one.text.partition(":")[0]  # a proposal for a page has no kind
-        scope = (fact.scope or one.remark or "everywhere") if fact else ""
-        parts = [kind, scope, one.day, one.source, "" if one.proposed else "held back"]
+        scope = (fact.scope or "all projects") if fact else ""
+        parts = [kind, scope, one.source, f"instead of {one.instead[1]}" if one.instead[1] else ""]
         lines += [f"{one.name}  {one.statement}", f"          {', '.join(filter(None, parts))}"]
     answers = "Accept with `memory proposals --yes ID`, refuse with `--no ID`"
     return "\n".join([*map(clean, lines), f"{answers}; `memory get SOURCE` shows what was said."])

@@ -82,7 +82,7 @@ def _weigh(column: bytes, seen: Features) -> float:
 
 def _part(column: bytes, buckets: Sequence[int]) -> float:
     """The weights of some buckets, as if their feature vector had length 1."""
-    total = sum(itemgetter(*buckets, 0)(column)) - column[0]
+    total: int = sum(itemgetter(*buckets, 0)(column)) - column[0]
     return (total - ZERO * len(buckets)) / math.sqrt(len(buckets))
 
 

@@ -1,9 +1,8 @@
-"""Computes the scores by which `judge` decides what is worth keeping: gating scalar and admission score. Pure.
+"""Two classic scores of what is worth keeping, an extra condition where `capture.admission` asks for it. Pure.
 
-The gate is that of libravdb 1.4.4, the admission score AMAC-v1 of memory-lancedb-pro, with one weakness fixed: in its
-balanced preset the category prior alone reaches the rejection threshold, so that only events could ever be rejected.
-Here the prior is multiplied by the utility: of 507 sentences typed in 30 sessions, 109 of them statements by the rules,
-the original rejects none, and this version the 398 others.
+The gating scalar is that of libravdb 1.4.4, the admission score AMAC-v1 of memory-lancedb-pro, with one weakness fixed:
+in its balanced preset the category prior alone reaches the rejection threshold, so that only events could ever be
+rejected. Here the prior is multiplied by the utility, the probability that the statement lasts.
 """
 
 import math
@@ -12,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 GATE = 0.35
-"""The minimum gating scalar of a statement whose wording does not mark it as worth keeping."""
+"""The gating scalar from which a text is kept."""
 
 
 class Preset(NamedTuple):
