@@ -23,6 +23,9 @@ FOLDS = 5
 LABELS = tuple("RPXCWOSBN")
 NO_CATEGORY = "none"
 
+TRANSFER = ("nl", "pl")
+"""Languages that nothing is learnt from: they show what a language is worth that the corpus does not have."""
+
 
 @dataclass(frozen=True)
 class Example:
@@ -49,9 +52,9 @@ def _category(example: Example) -> str | None:
 
 HEADS = (
     # A log's N is another question than a session's: what an editor wants is not what lasts.
-    Head(model.LABEL, LABELS, lambda one: None if one.line.keep == "N" else one.line.label, 20.0),
-    Head(model.CATEGORY, (*CATEGORIES, NO_CATEGORY), _category, 20.0),
-    Head(model.KEEP, ("K", "M", "N"), lambda one: one.line.keep or None, 20.0),
+    Head(model.LABEL, LABELS, lambda one: None if one.line.keep == "N" else one.line.label, 8.0),
+    Head(model.CATEGORY, (*CATEGORIES, NO_CATEGORY), _category, 8.0),
+    Head(model.KEEP, ("K", "M", "N"), lambda one: one.line.keep or None, 4.0),
 )
 
 
@@ -117,8 +120,9 @@ def cross_validated(
     """
     logits = np.zeros((len(rows), len(head.outputs)))
     for writers in left_out(list({row.voice.writer: row.voice for row in rows}.values()), folds):
-        others = sorted({row.voice.writer for row in rows} - writers, key=lambda name: hashlib.sha256(name.encode()).digest())
-        kept = set(others[: max(1, round(share * len(others)))])
+        others = {row.voice.writer for row in rows if row.voice.language not in TRANSFER} - writers
+        shuffled = sorted(others, key=lambda name: hashlib.sha256(name.encode()).digest())
+        kept = set(shuffled[: max(1, round(share * len(shuffled)))])
         learnt = [place for place, row in enumerate(rows) if row.voice.writer in kept]
         told = [place for place, row in enumerate(rows) if row.voice.writer in writers]
         linear = train_head(head, [rows[place] for place in learnt], seen[learnt])
@@ -128,7 +132,9 @@ def cross_validated(
 
 def sharpness(head: Head, rows: Sequence[Example], logits: Floats) -> float:
     """The factor that calibrates logits: of those it makes most likely (Guo et al. 2017, temperature scaling)."""
-    places, answers = _asked(head, rows)
+    learnt = [place for place, row in enumerate(rows) if row.voice.language not in TRANSFER]
+    of_learnt, answers = _asked(head, [rows[place] for place in learnt])
+    places = [learnt[place] for place in of_learnt]
     factors = np.exp(np.linspace(-0.7, 0.7, 57))
     losses = [
         -float(np.log(probabilities(factor * logits[places])[np.arange(len(places)), answers]).sum())
@@ -163,6 +169,6 @@ def source_digest(folder: Path = corpus.FOLDER) -> str:
 
 def make_weights(voices: Sequence[Voice], digest: str, sharp: Sequence[float]) -> bytes:
     """The weights file learnt from all these voices; `sharp` calibrates each head."""
-    rows = examples(voices)
+    rows = examples(voice for voice in voices if voice.language not in TRANSFER)
     seen = matrix(rows)
     return packed([(head, train_head(head, rows, seen), by) for head, by in zip(HEADS, sharp, strict=True)], digest)
