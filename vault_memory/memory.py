@@ -417,12 +417,12 @@ class Memory:
 
     def capture(
         self, *, since: str | date | None = None, now: str | date | datetime | None = None, dry_run: bool = False,
-        yes: Sequence[str] = (), no: Sequence[str] = (), idle_minutes: int = 0,
+        yes: Sequence[str] = (), no: Sequence[str] = (), idle_minutes: int = 0, only_ticks: bool = False,
     ) -> "CaptureReport":  # fmt: skip
         """Find what is worth keeping in sessions and logs, and carry out ticked or refused proposals.
 
-        Statements with an explicit request to remember are written, the rest are proposed; `dry_run` only reports what
-        would be found. `yes` and `no` answer proposals by name, and then nothing new is searched for. `idle_minutes`
+        A plain request to remember is written, the rest is proposed; `dry_run` only reports what would be found. `yes`
+        and `no` answer proposals by name; then, and with `only_ticks`, nothing new is searched for. `idle_minutes`
         skips sessions that were active within that time. Raises UsageError for a name that is not an open proposal.
         """
         from vault_memory.capture.job import capture
@@ -432,16 +432,9 @@ class Memory:
         accepted, refused = dict.fromkeys(_texts(yes=yes), True), dict.fromkeys(_texts(no=no), False)
         if both := accepted.keys() & refused.keys():
             raise UsageError(f"`{min(both)}` cannot be both accepted and refused.", "Name it once.")
+        answers = {} if only_ticks else accepted | refused or None
         with self._lock:
-            return capture(self.index_file, os.environ, asked, accepted | refused or None)
-
-    def apply_answers(self) -> "CaptureReport | None":
-        """Carry out what is ticked or refused on the page of proposals; None if nothing is."""
-        from vault_memory.capture.job import capture, has_ticks
-        from vault_memory.capture.judge import CaptureRequest
-
-        with self._lock:
-            return capture(self.index_file, os.environ, CaptureRequest(), {}) if has_ticks(self.index_file) else None
+            return capture(self.index_file, os.environ, asked, answers)
 
     def proposals(self, *, held: bool = False) -> "list[Proposal]":
         """Captured proposals that await an answer; with `held` those held back for another day, best first."""

@@ -5,6 +5,7 @@
 The same corpus gives the same bytes. `--curve` also learns from a tenth, a quarter and a half of the writers;
 `--families` leaves out one family of features after another. GUIDE.md says how the corpus is written.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -30,7 +31,14 @@ from vault_memory.salience.features import Sentence
 from vault_memory.salience.model import WEIGHTS_PATH
 
 SHARES = (0.1, 0.25, 0.5, 1.0)
-FAMILIES = {"words": "w", "word pairs": "p", "pieces of words": "c", "sentence before": "b", "sentence after": "f", "agent": "a"}
+FAMILIES = {
+    "words": "w",
+    "word pairs": "p",
+    "pieces of words": "c",
+    "sentence before": "b",
+    "sentence after": "f",
+    "agent": "a",
+}
 
 
 def main(arguments: list[str] | None = None) -> int:

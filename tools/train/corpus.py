@@ -1,4 +1,5 @@
 """The labelled corpus: its format (GUIDE.md), read and checked."""
+
 from __future__ import annotations
 
 import re

@@ -1,4 +1,5 @@
 """Prints what the judgement is worth on writers left out: by label, language, genre and writer, beside length alone."""
+
 from __future__ import annotations
 
 from collections import defaultdict

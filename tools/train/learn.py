@@ -2,6 +2,7 @@
 
 No random numbers, no BLAS and one thread. Nocedal and Wright, Numerical Optimization, algorithms 7.4 and 3.1.
 """
+
 from __future__ import annotations
 
 from collections import deque

@@ -1,4 +1,5 @@
 """From the corpus to weights: features, the three heads, cross-validation by writer, calibration, whole numbers."""
+
 from __future__ import annotations
 
 import hashlib

@@ -31,7 +31,9 @@ from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.markdown import entities, facts
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.provenance import without_citation
+from vault_memory.reflect import core_proposals
 from vault_memory.reflect.core_proposals import IMPORTANT
+from vault_memory.reflect.job import parse_request, reflect
 from vault_memory.reflect.run_log import CaptureEnd, RunLog, without_quotes
 from vault_memory.reflect.user_feedback import REFUSAL, TICK, ProposalLine
 from vault_memory.salience.features import Sentence
@@ -42,7 +44,7 @@ from vault_memory.store.note_queries import KnownFact
 from vault_memory.text.scope_syntax import GLOBAL, normal_scope
 from vault_memory.vault import locations
 from vault_memory.vault.undo_history import UndoHistory
-from vault_memory.vault.undo_record import UndoRecord, digest
+from vault_memory.vault.undo_record import digest
 from vault_memory.write import retain
 from vault_memory.write.comparison import KnownStatement, newest_facts
 from vault_memory.write.forget import ForgetResult, Removal
@@ -51,7 +53,7 @@ from vault_memory.write.rewrite import Rewriter, read_current
 
 T = TypeVar("T")
 
-PAGES_A_DAY, LOGS_A_DAY = 2, 4
+A_DAY = {"page": 2, "log": 4}
 """How many of a day's proposals may be pages for names, and how many may come from logs: sessions come first."""
 
 MOST_OPEN = 40
@@ -71,11 +73,14 @@ def capture(
     log, started = RunLog(index.vault.root, environ), time.monotonic()
     try:
         index.update()
+        core = {} if asked.dry_run else _answer_core(index, answers or {})
+        captured = answers and {name: wanted for name, wanted in answers.items() if name not in core}
         with locations.writer_lock(index.path.with_name("retain"), LOCK_SECONDS):
-            run = _Run(index, environ, asked, answers)
+            run = _Run(index, environ, asked, {} if answers and not captured else captured)
             done = run.run()
         if run.paths:
             index.update(sorted(run.paths))
+        done.accepted += sum(mark == TICK for mark in core.values())
         done.seconds = time.monotonic() - started
     except BusyError:
         raise
@@ -95,9 +100,35 @@ def capture(
     return done
 
 
+def _answer_core(index: IndexFile, answers: Mapping[str, bool]) -> dict[str, str]:
+    """Have reflect carry out the answers to its proposals for the core, those given and those on the page.
+
+    Returns them, each with its mark; the given ones are put on the page first.
+    """
+    page, marks = index.vault.layout.proposals, {name: TICK if yes else REFUSAL for name, yes in answers.items()}
+    open_ = {one.name: one.mark for one in _core_lines(index)}
+    given = {name: mark for name, mark in marks.items() if name in open_ and open_[name] != mark}
+    if given:
+        Rewriter(index.vault).rewrite(page, lambda data: (core_proposals.with_marks(page, data or b"", given), None))
+    answered = {name: mark for name, mark in (open_ | given).items() if mark in (TICK, REFUSAL)}
+    if answered:
+        reflect(index, parse_request(only=("proposals",)))
+    return answered
+
+
+def _core_lines(index: IndexFile) -> list[ProposalLine]:
+    """Reflect's proposals for the core on the page; none if that cannot be read."""
+    page = index.vault.layout.proposals
+    with suppress(ConflictError, RefusedError):
+        data = read_current(index.vault, page)
+        return core_proposals.lines_on_page(page, data) if data is not None else []
+    return []
+
+
 def open_proposals(index: IndexFile) -> list[Proposal]:
-    """The proposals on the page that have no answer yet."""
-    return list(read_page(index).open)
+    """The proposals on the page that have no answer yet: captured facts, then changes to the core."""
+    core = (Proposal(one.name, one.text) for one in _core_lines(index) if one.mark not in (TICK, REFUSAL))
+    return [*read_page(index).open, *core]
 
 
 def held_proposals(index: IndexFile, environ: Mapping[str, str]) -> list[Proposal]:
@@ -118,8 +149,11 @@ def read_page(index: IndexFile) -> PageAnswers:
 
 def has_ticks(index: IndexFile) -> bool:
     """Whether answers on the page wait to be carried out."""
-    answers = read_page(index)
-    return bool(answers.ticked or answers.refused)
+    page = index.vault.layout.proposals
+    with suppress(ConflictError, RefusedError):
+        data = read_current(index.vault, page)
+        return data is not None and proposals_page.has_answers(page, data)
+    return False
 
 
 def _events(index: IndexFile) -> list[dict[str, Any]]:
@@ -228,7 +262,7 @@ class _Run:
         left = [*(one for one in standing if one.name not in answers.refused), *answers.open]
         corrected = {item.corrects for item in self.report.items} - {""}
         left = [one for one in left if one.name not in corrected or lines[one.name].mark]
-        shown = self._chosen([*held.values(), *fresh, *found.pages], left, done)
+        shown = self._chosen([*held.values(), *fresh, *found.pages], left, done | {one.name for one in left})
         self.report.proposals = shown
         there = {one.name for one in (*left, *shown)}
         waiting = {one.name: one for one in (*held.values(), *fresh) if one.name not in there | done}
@@ -322,7 +356,9 @@ class _Run:
             with suppress(VaultError):  # it proposes a page
                 bullet = _bullet(one.text)
                 slugs = frozenset(map(entities.slug, bullet.entities))
-                statement = statement._replace(scope=bullet.scope or GLOBAL, slugs=slugs, is_refused=one.name in refused)
+                statement = statement._replace(
+                    scope=bullet.scope or GLOBAL, slugs=slugs, is_refused=one.name in refused
+                )
             known.append(statement)
         return known
 
@@ -430,17 +466,17 @@ class _Run:
         return list(rest.values())
 
     def _chosen(self, new: Sequence[Proposal], left: Sequence[Proposal], done: set[str]) -> list[Proposal]:
-        """Those that are proposed today: the best, as many as the settings say, few of them pages or from logs."""
-        there = {one.name for one in left} | done
+        """Those that are proposed now: the best, few of them pages or from logs, and no more than the settings let wait
+        for an answer that were proposed today: who answers gets the next."""
         day = self._asked.now.astimezone().date().isoformat()
-        today = {str(event["name"]): str(event.get("source")) for event in _events(self._index)
-                 if event["event"] == "proposed" and event.get("day") == day}  # fmt: skip
+        made = {event["name"] for event in _events(self._index) if event["event"] == "proposed" and event["day"] == day}
+        today = [one for one in left if one.name in made]
         room = min(self._config.capture_max_per_day - len(today), MOST_OPEN - len(left))
-        rooms = {"page": PAGES_A_DAY, "log": LOGS_A_DAY - sum(not s.startswith("sessions/") for s in today.values())}
+        rooms = {kind: most - sum(_origin(one) == kind for one in today) for kind, most in A_DAY.items()}
         chosen: dict[str, Proposal] = {}
         for one in sorted(new, key=lambda one: (-one.score, one.day, one.name)):
-            kind = "page" if one.is_page else "session" if one.source.startswith("sessions/") else "log"
-            if one.name in there or one.name in chosen or rooms.get(kind, 1) <= 0:
+            kind = _origin(one)
+            if one.name in done or one.name in chosen or rooms.get(kind, 1) <= 0:
                 continue
             if len(chosen) >= room or self._is_page_broken:
                 break
@@ -509,6 +545,10 @@ class _Run:
 def _proposal(item: CaptureItem) -> Proposal:
     text = str(item.bullet).removeprefix("- ")
     return Proposal(item.name, text, item.score, str(item.day or ""), item.instead)
+
+
+def _origin(one: Proposal) -> str:
+    return "page" if one.is_page else "session" if one.source.startswith("sessions/") else "log"
 
 
 def _is_same(fact: facts.RetainFact, bullet: Bullet) -> bool:

@@ -1,9 +1,9 @@
 """Decides what becomes of each statement found: compares it with what is known, and gives it its place and names."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
@@ -14,7 +14,6 @@ from vault_memory.capture.proposals_page import Proposal, name_of, propose_page
 from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
 from vault_memory.capture.statements import SECRET, SILENCED, Statement, find_log_statements, find_statements
 from vault_memory.capture.work_log import SessionDay
-from vault_memory.config import Config
 from vault_memory.embedding.builtin_embedder import builtin
 from vault_memory.errors import RemoteError, UsageError, VaultMemoryError
 from vault_memory.indexing.index_file import IndexFile
@@ -395,9 +394,7 @@ class _Judge:
             return compared
         try:
             known = [one.text for one in near]
-            answer = model_decision(
-                self._writer.ask, statement.text, statement.sentence, known, self._comparer.telling
-            )
+            answer = model_decision(self._writer.ask, statement.text, statement.sentence, known, self._comparer.telling)
         except RemoteError as error:
             why = f"{error}: what is new was decided by rules alone"
             self._report.problems += [why] if why not in self._report.problems else []

@@ -26,7 +26,9 @@ FORM = object_form(
     items={
         "type": "array",
         "items": object_form(
-            text={"type": "string"}, category={"type": "string", "enum": list(KIND_OF_CATEGORY)}, message={"type": "integer"}
+            text={"type": "string"},
+            category={"type": "string", "enum": list(KIND_OF_CATEGORY)},
+            message={"type": "integer"},
         ),
     }
 )

@@ -14,8 +14,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from vault_memory.errors import ConflictError
 from vault_memory.markdown.provenance import without_citation
+from vault_memory.reflect import core_proposals
 from vault_memory.reflect.generated_blocks import Block, put_block, read_page, sha
 from vault_memory.reflect.user_feedback import REFUSAL, TICK, ProposalLine, read_line
 
@@ -174,12 +174,10 @@ def unticked(data: bytes) -> bytes:
 
 
 def has_answers(path: str, data: bytes) -> bool:
-    """Whether the page holds a tick, a refusal or a deletion that waits to be carried out."""
-    try:
-        answers = read_answers(path, data)
-    except ConflictError:
-        return False
-    return bool(answers.ticked or answers.refused)
+    """Whether the page holds a tick, a refusal or a deletion that waits to be carried out; raises ConflictError."""
+    answers = read_answers(path, data)
+    core = (one.mark for one in core_proposals.lines_on_page(path, data))
+    return bool(answers.ticked or answers.refused) or any(mark in (TICK, REFUSAL) for mark in core)
 
 
 def line(proposal: Proposal) -> str:
@@ -208,5 +206,3 @@ def wanted_page(text: str) -> str:
     """The name for which a proposal's text proposes a page; "" if it states a fact."""
     name = text.removeprefix(_PAGE).partition(" — ")[0].partition(",")[0].strip()
     return name if text.startswith(_PAGE) else ""
-
-

@@ -130,7 +130,9 @@ class SessionReader:
 def _own_title(session: CapturedSession) -> str:
     """A session's title, made inert, if its user typed it and did not ask to keep it out of the notes."""
     turns = [turn for turn in session.messages if turn.by_user]
-    typed = " ".join(sentence for turn in turns if turn.number not in silenced(turns) for sentence in split_sentences(turn.text))
+    typed = " ".join(
+        sentence for turn in turns if turn.number not in silenced(turns) for sentence in split_sentences(turn.text)
+    )
     title = " ".join(session.title.removesuffix(" …").split())
     return inert(session.title) if title and title in " ".join(typed.split()) else NO_TITLE
 
@@ -268,7 +270,9 @@ def logs_beyond(
             note = vault.parse(path, data)
             if provenance.note_origin(note.properties, note.path) == provenance.PERSON:
                 scope = scopes.note_scope(note.properties, path, folders)
-                names = {name: at for at in range(1, len(note.states) + 1) for name in entities.mentions(_prose(note, at))}
+                names = {
+                    name: at for at in range(1, len(note.states) + 1) for name in entities.mentions(_prose(note, at))
+                }
                 yield CapturedLog(path, day, scope, digest, tuple(_own_lines(note)), names)
 
 
@@ -291,7 +295,11 @@ def _own_lines(note: Note) -> Iterator[tuple[int, str]]:
         words = _LEAD.sub("", note.shown(number), count=1)
         is_fact = facts.HEAD.match(words) is not None and "(" in words[:3]  # one that is malformed
         text = _readable(words)
-        if text and len(text) <= LINE_CHARS and not (_TASK.match(line) or line.lstrip().startswith((">", "|")) or is_fact):
+        if (
+            text
+            and len(text) <= LINE_CHARS
+            and not (_TASK.match(line) or line.lstrip().startswith((">", "|")) or is_fact)
+        ):
             yield number, text
 
 

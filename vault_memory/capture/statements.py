@@ -16,18 +16,28 @@ from vault_memory.text.word_classes import grammars, words_of
 PROPOSE, WRITE = 0.5, 0.8
 """From which probability a sentence is proposed, and from which a request is written at once."""
 
-KEEP = 0.5
+KEEP = 0.3
 """From which probability that an editor would keep it a line of a log is proposed."""
 
-REFUSES, CORRECTS, POINTS = 0.3, 0.4, 0.4
-"""From which probability a sentence is taken as a refusal, a correction, a request for what stands elsewhere. A refusal
-that is missed does more harm than one too many."""
+DOUBTFUL, REFUSES = 0.12, 0.4
+"""From which probability of a refusal a sentence is not kept, and from which it also silences what it is about. One that
+is missed does more harm than one too many."""
+
+CORRECTS, POINTS = 0.4, 0.4
+"""From which probability a sentence is taken as a correction, or as a request for what stands elsewhere."""
+
+TAKES_BACK = 0.5
+"""From which probability that it says nothing new a correction only takes back."""
 
 LASTING = "RWOSB"
 MESSAGES_BACK, LINES_BACK = 3, 40
 """How far back a correction may reach: in messages of a session, in lines of logs."""
 BARE_WORDS = 6
-"""A refusal of so many words, alone in its message, is about the message before."""
+"""A refusal of so many words, alone in its message, is about the message before; an answer of so many needs its
+question."""
+
+CASE = 0.5
+"""From which probability a sentence tells a problem with its cause or cure, which gets a tag of its own."""
 
 SECRET, SILENCED, TAKEN_BACK, CORRECTED = "secret", "asked not to", "taken back", "corrected"
 """Why a statement is not kept."""
@@ -127,8 +137,9 @@ class _Session:
                 self._correct(one, heard)
             elif one.is_("P", POINTS):
                 self._take_up(one, heard)
-            elif one.lasting >= PROPOSE:
-                self._add(_statement(_complete(one, heard), one))
+            elif one.lasting >= PROPOSE and not one.text.endswith(":"):
+                made = _statement(_complete(one, heard), one)
+                self._add(replace(made, why=SILENCED if one.judged.label["X"] >= DOUBTFUL else ""))
         if turn.number in self.silenced:
             self._drop(lambda known: known.message == turn.number, SILENCED)
 
@@ -148,7 +159,7 @@ class _Session:
     def _correct(self, one: _Heard, heard: Sequence[_Heard]) -> None:
         """A correction goes with what it corrects; one that says nothing new only takes that back."""
         old = self._corrected(one, heard)
-        takes_back = max(one.judged.category, key=lambda name: one.judged.category[name]) == "none"
+        takes_back = one.judged.category["none"] >= TAKES_BACK
         if old:
             self._drop(lambda known: known is old, TAKEN_BACK if takes_back else CORRECTED)
         if not takes_back:
@@ -209,7 +220,10 @@ def _statement(text: str, one: _Heard) -> Statement:
 
 def _type(judged: Judgement) -> tuple[str, str]:
     """The kind of fact (W, B, O, S) and the category that a sentence most likely is."""
-    category = max((name for name in judged.category if name != "none"), key=lambda name: judged.category[name])
+    chances = {name: chance for name, chance in judged.category.items() if name != "none"}
+    if chances["cases"] < CASE:
+        del chances["cases"]
+    category = max(chances, key=lambda name: chances[name])
     kind = max(KINDS, key=lambda label: judged.label[label])
     return (kind if judged.label[kind] >= judged.label["R"] else KIND_OF_CATEGORY[category]), category
 
@@ -227,10 +241,11 @@ def is_writable(message: str, sentence: str) -> bool:
 
 
 def _complete(one: _Heard, heard: Sequence[_Heard]) -> str:
-    """A sentence, with the one before it if it says too little by itself: it opens with a pronoun, or would not be kept
-    without what it answers."""
+    """A sentence, with the one before it if it says too little by itself: it opens with a pronoun, is a short answer, or
+    would not be kept without what it answers."""
+    is_answer = one.place == 0 and one.agent.endswith("?") and len(one.text.split()) <= BARE_WORDS
     alone = lasting(salience().head(LABEL, Sentence(one.text)))
-    if not (opens_with_pronoun(one.text) or alone < PROPOSE):
+    if not (is_answer or opens_with_pronoun(one.text) or alone < PROPOSE):
         return one.text
     if one.place:
         return f"{heard[one.place - 1].text} {one.text}"
@@ -257,15 +272,13 @@ def _without_secret(statement: Statement) -> Statement:
 # --- logs -----------------------------------------------------------------------------------------------------------
 
 
-def find_log_statements(
-    lines: Sequence[tuple[int, str]], earlier: Iterable[str] = ()
-) -> Iterator[Statement]:
+def find_log_statements(lines: Sequence[tuple[int, str]], earlier: Iterable[str] = ()) -> Iterator[Statement]:
     """The statements in the numbered lines of a log; `earlier` are the lines of the logs before it, oldest first."""
     texts = ["", *(text for _, text in lines), ""]
     before = list(earlier)[-LINES_BACK:]
     for place, (number, text) in enumerate(lines):
         judged = salience().judge(Sentence(text, texts[place], texts[place + 2], is_log=True))
-        if judged.keep["K"] >= KEEP and not is_refusal(text):
+        if judged.keep["K"] >= KEEP and not text.endswith(":") and not is_refusal(text):
             kind, category = _type(judged)
             old = _corrected_line(text, before) if judged.label["C"] >= CORRECTS else ""
             said = f"{old} → {text}" if old else text

@@ -15,6 +15,7 @@ from datetime import time as clock
 from pathlib import Path
 from typing import Any
 
+from vault_memory.capture.proposals_page import has_answers
 from vault_memory.capture.sources import has_sessions_due
 from vault_memory.daemon.index_worker import RECONCILE_SECONDS
 from vault_memory.daemon.settings import LiveSettings
@@ -23,9 +24,13 @@ from vault_memory.federation import Federation
 from vault_memory.reflect.run_log import NightlyRun, RunLog, without_quotes
 from vault_memory.sessions import ledger
 from vault_memory.startup import own_command
+from vault_memory.vault.vault import Vault
 
 IDLE_MINUTES = 10
 """How long a session that has not ended must be idle before capture reads it: its user may still retract something."""
+
+ANSWER_SECONDS = 15.0
+"""How long the page of proposals must be left alone before its ticks are carried out: a line may be half deleted."""
 
 QUIET_SECONDS = 60.0
 """How long after the user's last save reflect may start."""
@@ -43,6 +48,8 @@ class Background:
         self._nightly = Nightly(RunLog(root), self._night)
         self._begun: dict[str, tuple[float, threading.Thread]] = {}
         self._last_saved: datetime | None = None
+        self._looked_at = 0
+        """When the page of proposals was last changed, in nanoseconds, as of the last look at it."""
         self._is_stopping = False
         self._one_command = threading.Lock()
         self._command: subprocess.Popen[bytes] | None = None
@@ -67,6 +74,8 @@ class Background:
             self._begin("backfill", self._embed, at_once=changed)
         if config.sessions_tools:
             self._begin("sessions", self._read_sessions, at_once=ledger.marks_file(os.environ).exists())
+        if self._has_new_answers():
+            self._begin("answers", self._carry_out, at_once=True)
         if config.reflect_at:  # checked here because a timer would stop while the computer sleeps
             at = clock.fromisoformat(config.reflect_at)
             self._begin("reflect", lambda: self._nightly.run_if_due(at, datetime.now(UTC), self._last_saved))
@@ -124,9 +133,30 @@ class Background:
             raise error_from(document.get("error", {}), f"{name} ended without saying why")
         return document
 
+    def _has_new_answers(self) -> bool:
+        """Whether the page of proposals has changed since it was last looked at, and holds answers to carry out."""
+        vault = Vault(self._settings.current())
+        page = vault.layout.proposals
+        try:
+            stamp = os.stat(vault.root / page).st_mtime_ns
+            if stamp == self._looked_at:
+                return False
+            self._looked_at = stamp
+            return has_answers(page, vault.read(page))
+        except (OSError, VaultMemoryError):
+            return False
+
+    def _carry_out(self) -> None:
+        """Carry out what is ticked or refused on the page of proposals, once nobody has saved it for a while."""
+        vault = Vault(self._settings.current())
+        while not self._is_stopping and 0 <= vault.seconds_since_saved(vault.layout.proposals) < ANSWER_SECONDS:
+            time.sleep(1)
+        if not self._is_stopping:
+            done = self._run_command("capture", "--ticks")
+            log.info("proposals: %d accepted, %d refused", done["accepted"], done["declined"])
+
     def _captures(self) -> bool:
-        config = self._settings.current()
-        return config.capture_mode != "off" and bool(config.sessions_tools)
+        return self._settings.current().capture_mode != "off"
 
     def _capture(self) -> None:
         """Capture from sessions that have ended or are idle, and from logs that nobody is editing."""

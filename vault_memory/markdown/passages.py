@@ -29,6 +29,9 @@ another encoding have only one of the two, and stay."""
 _DATA = "data:"
 """How a data URI begins: it is cut out of a line however short."""
 
+PROPOSAL_BLOCKS = ("captured", "proposals")
+"""The generated blocks of what nobody has agreed to yet: not found, on the page of proposals or on a copy of it."""
+
 _FENCE_LINE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[^`\n]*$", re.MULTILINE)
 
 
@@ -57,10 +60,12 @@ class Passage(NamedTuple):
 
 def passages(note: Note, facts: Iterable[RetainFact]) -> Iterator[Passage]:
     """Yield the note's passages in order, given its facts in order: all lines with text but the markers and counting
-    lines of generated blocks, and fences around nothing."""
+    lines of generated blocks, proposals, and fences around nothing."""
     queue = iter(facts)
     fact = next(queue, None)
     marks = {line for block in note.owned for line in (block.start_line, block.end_line)}
+    proposed = (block for block in note.owned if block.name in PROPOSAL_BLOCKS)
+    marks.update(line for block in proposed for line in range(block.start_line, block.end_line + 1))
     is_session = note.path.startswith(f"{note.properties.get('session')}/")
     window: list[int] = []
     size = 0  # characters in the window

@@ -11,7 +11,7 @@ few and well supported: a small core is worth more than a full one.
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, pairwise
@@ -25,12 +25,12 @@ from vault_memory.markdown.parse import parse
 from vault_memory.reflect.confidence import CONTRADICTS, SUPPORTS
 from vault_memory.reflect.fact import Fact, timeline_key
 from vault_memory.reflect.fact_lines import PageContext
-from vault_memory.reflect.generated_blocks import Block, Line, text_name
+from vault_memory.reflect.generated_blocks import Block, Line, read_page, text_name
 from vault_memory.reflect.merge import find_edits
 from vault_memory.reflect.opinion_page import decimal
 from vault_memory.reflect.opinions import is_doubt, relation
 from vault_memory.reflect.page_drafts import PageJobs
-from vault_memory.reflect.user_feedback import REFUSAL, TICK, Feedback, UserAnswer, read_line
+from vault_memory.reflect.user_feedback import REFUSAL, TICK, Feedback, ProposalLine, UserAnswer, read_line
 from vault_memory.store import journal
 from vault_memory.text import tokens
 from vault_memory.write.rewrite import append_item, decode_utf8, lines_of, split_end
@@ -151,6 +151,21 @@ def name_of(line: str) -> str:
 
 def names_of(lines: Iterable[Line]) -> set[str]:
     return {name_of(line.text) for line in lines} - {""}
+
+
+def lines_on_page(path: str, data: bytes) -> list[ProposalLine]:
+    """The proposals for the core that stand on the page, answered or not; raises ConflictError."""
+    block = read_page(path, data, BLOCK).block
+    return [one for one in filter(None, map(read_line, block.lines if block else ())) if read_change(one.text)]
+
+
+def with_marks(path: str, data: bytes, marks: Mapping[str, str]) -> bytes:
+    """The page with these marks in the boxes of proposals for the core, by name; raises ConflictError."""
+    text = decode_utf8(path, data)
+    for one in lines_on_page(path, data):
+        if one.name in marks:
+            text = text.replace(one.line, f"- [{marks[one.name]}] {one.text} ^p-{one.name}", 1)
+    return text.encode("utf-8")
 
 
 # --- the user's answers ----------------------------------------------------------------------------------------------

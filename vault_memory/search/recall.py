@@ -19,7 +19,7 @@ from vault_memory.search.fit_budget import Packing
 from vault_memory.search.query import matched_words, understand
 from vault_memory.search.ranking import Ranking, promoted, rank
 from vault_memory.store import journal, note_queries
-from vault_memory.store.view import ATTACHMENT, PAGE, Candidate, Filters, Store
+from vault_memory.store.view import ATTACHMENT, Candidate, Filters, Store
 from vault_memory.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -209,23 +209,16 @@ class Recall:
         return packed, unsure
 
     def _showable(self, ranking: Ranking, request: Request) -> list[Candidate]:
-        """Drop what was not there on the past day and what nobody said: mere proposals, template boilerplate on
-        generated pages, and elsewhere properties that only repeat the file's name and have no word of the question."""
+        """Drop what was not there on the past day and what nobody said: template boilerplate on generated pages, and elsewhere properties that only repeat the file's name and have no word of the question."""
         layout, notes, past = self._store.layout, ranking.notes, self._past
         found = [ranking.passages[i] for i in ranking.scores]
         if past:
             found = [e for e in found if past.holds(notes[e.note_id].path, e.text, e.from_char is not None)]
-        proposed = {note.id for note in notes.values() if note.path == layout.proposals}
         ours = {note.id for note in notes.values() if layout.is_page(note.path) or note.path in layout.cores}
         matching = set().union(*ranking.candidates.hits.values()) or ranking.scores.keys()
         asides = {e.id for e in found if e.section == ASIDE and (e.note_id in ours or e.id not in matching)}
         strict = ranking.scores.keys() if request.self_contained else set() if request.all else asides
-        return [
-            each
-            for each in found
-            if not (each.kind == PAGE and each.note_id in proposed)
-            and (each.id not in strict or relevance_gate.is_informative(each))
-        ]
+        return [each for each in found if each.id not in strict or relevance_gate.is_informative(each)]
 
     def _cite(self, finder: Finder, ranking: Ranking, packed: Packing) -> tuple[list[Result], dict[str, int]]:
         """Return the packed passages as cited results, and how many were lost as their file has changed."""

@@ -10,7 +10,7 @@ import apsw
 from vault_memory.errors import BusyError, IndexDamagedError, IndexUnusableError, RefusedError
 from vault_memory.vault.safe_files import close_folder, close_to_others
 
-VERSIONS = {"schema": 18, "notes": 30, "passages": 10, "terms": 5, "relevance": 5}
+VERSIONS = {"schema": 18, "notes": 30, "passages": 11, "terms": 5, "relevance": 5}
 """Versions of what an index is derived by. Raise one whenever the same notes would give a different index: every index
 is then rebuilt.
 
