@@ -1,4 +1,4 @@
-"""What the trained judgement sees: hashed words, word pairs and pieces of words, of a sentence and of its context. Pure.
+"""What the trained judgement sees: hashed words, word pairs and pieces of words of a sentence and its context. Pure.
 
 Nothing here belongs to a language. Length, names and the writer are no features of their own.
 """

@@ -1,6 +1,6 @@
 """Scores sentences with the trained weights: linear in hashed features, in whole numbers, without numpy. Pure.
 
-The file: MAGIC, a line of JSON (heads, outputs, scales, biases, digest), then a column of BUCKETS bytes for each output,
+The file: MAGIC, a line of JSON (heads, outputs, scales, biases, digest), then for each output a column of BUCKETS bytes,
 a weight w as w + 128. `tools/train` makes it.
 """
 
