@@ -13,7 +13,7 @@ from vault_memory.salience.model import LABEL, Judgement, salience
 from vault_memory.sessions import redact
 from vault_memory.text.word_classes import grammars, words_of
 
-PROPOSE, WRITE = 0.5, 0.8
+PROPOSE, WRITE = 0.5, 0.65
 """From which probability a sentence is proposed, and from which a request is written at once."""
 
 KEEP = 0.3
