@@ -455,16 +455,16 @@ class Memory:
         return self._ask_index(lambda view, _: gate_text(view, text, before), scopes)
 
     def undo(self, run: str = "", *, dry_run: bool = False, force: bool = False) -> "UndoReport":
-        """Undo a run, by default the last reflect; `dry_run` only reports what that would do.
+        """Undo a run, by default the last one that wrote anything; `dry_run` only reports what that would do.
 
         With `force`, notes changed since are left as they are and the others restored. Raises UsageError if there is
-        nothing to undo, ConflictError if a page was changed since.
+        nothing to undo, ConflictError if a note was changed since.
         """
-        from vault_memory.reflect.job import undo
+        from vault_memory.reflect.run_log import RunLog
 
         _text(run=run)
-        with self._lock:
-            return undo(self.index_file, run, dry_run=dry_run, force=force, unforgetting=self._writer.unforgetting)
+        with self._lock, RunLog(self.vault.root).undoing():
+            return self._writer.undo(run, dry_run=dry_run, force=force)
 
 
 def _check_source(request: Request) -> Request:

@@ -10,7 +10,7 @@ import session_makers as make
 from hooks import context, hooked_here, recorded, settings
 from vaults import fill, memory
 
-from vault_memory.capture.sources import sessions_beyond
+from vault_memory.capture.sources import SessionReader, load_marks
 from vault_memory.config import load
 from vault_memory.federation import Federation
 from vault_memory.search.recall_options import build
@@ -57,7 +57,8 @@ def test_the_summary_of_a_compaction_is_kept_once_and_found(project: Path, tmp_d
     assert "Resume directly" not in text and "Qm4xT7vB2nL8" not in text
     (answer,) = federation.answers([build({"query": "zebra crossing", "source": "sessions"}, federation.config)])
     assert answer.results[0].source.startswith("sessions/claude-code/one#m")
-    (session,) = sessions_beyond({}, federation.config, os.environ)
+    marks = load_marks(federation.config.vault, os.environ)
+    (session,) = SessionReader(federation.config, os.environ, marks, None).unread([])
     assert not any("zebra" in said.text for said in session.messages)
     before = text
     federation.refresh_sessions()

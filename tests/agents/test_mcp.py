@@ -360,7 +360,7 @@ def test_the_core_is_edited_only_where_the_user_allows_it_and_undone_exactly(roo
             done = session.call("memory_edit", action="insert", text="- Hates planes.", old="trains")
             assert "Hates planes" in session.read("memory://core")
             assert "Hates planes" in session.search("planes")
-        run = done.split("--undo ")[1].split()[0]
+        run = done.split("memory undo ")[1].split()[0]
     finally:
         edit_allowed(False)
     assert (root / "memory.md").read_text() == "# Memory\n\n- Likes trains.\n- Hates planes.\n"
@@ -373,7 +373,7 @@ def test_a_long_edit_is_refused_and_a_long_answer_cut(root: Path, session: Sessi
     refused = session.fail("memory_edit", action="append", text="x" * 2001)
     assert "`text`: String should have at most 2000 characters." in refused
     done = session.call("memory_edit", action="replace", text="- New.", old="- " + "old " * 1999 + "old")
-    assert "--undo" in done and len(done) < 3500 and "…" in done
+    assert "memory undo" in done and len(done) < 3500 and "…" in done
     assert (root / "memory.md").read_text() == "# Memory\n\n- New. \n"
 
 

@@ -11,7 +11,7 @@ import pytest
 import session_makers as make
 from vaults import age, fill
 
-from vault_memory.capture.job import PAGES_A_DAY
+from vault_memory.capture.job import A_DAY
 from vault_memory.capture.judge import CaptureReport
 from vault_memory.config import Config
 from vault_memory.errors import UsageError
@@ -581,7 +581,7 @@ def test_few_of_a_days_proposals_are_pages(memory: Federation) -> None:
     fill(memory.vault.root, {f"memory/2026-02-0{day}.md": f"Rang {names}, day {day}.\n" for day in (1, 2, 3)})
     for day in ("2026-03-02", "2026-03-03"):
         memory.capture(now=day)
-        assert sum(one.proposed == day for one in memory.proposals() if one.text.startswith("page:")) <= PAGES_A_DAY
+        assert sum(one.proposed == day for one in memory.proposals() if one.text.startswith("page:")) <= A_DAY["page"]
     assert sum(one.text.startswith("page:") for one in memory.proposals()) == 5
 
 

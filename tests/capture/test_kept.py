@@ -8,7 +8,7 @@ import pytest
 from hooks import hooked, recorded
 from vaults import fill, memory
 
-from vault_memory.capture.scores import Gating
+from vault_memory.capture.admission import Gating
 from vault_memory.errors import UsageError
 from vault_memory.rendering.capture import facts_text, journal_text
 from vault_memory.store.journal import note_verdicts

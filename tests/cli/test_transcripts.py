@@ -45,6 +45,7 @@ VOLATILE = (
     (r"(?<= gui/)\d+", "501"),
     (r"\b\d{8}T\d{6}\.\d{6}Z-\w+-(?=[a-z])", "<time>-<device>-"),
     (r"(?m)^\d{4}-\d\d-\d\d \d\d:\d\d  (?=[a-z])", "<time>  "),
+    (r"(?m)^(Undo of .*), \d{4}-\d\d-\d\d \d\d:\d\d:", r"\1, <time>:"),
     (r"gate 0\.\d\d", "gate 0.00"),
     (r"forgotten on \d{4}-\d\d-\d\d", "forgotten on <today>"),
     (re.escape(os.path.abspath(sys.executable)), "/usr/bin/python3"),

@@ -60,11 +60,11 @@ def test_what_was_written_and_how_to_undo_it(root: Path) -> None:
         "ok": True, "pages": len(done["pages"]), "skipped": 0, "why": None, "next_step": None,
         "proposals": done["proposals"]["open"], "undo": done["run"], "undone": False,
     }  # fmt: skip
-    assert f"{len(done['pages'])} pages written" in text and f"memory reflect --undo {done['run']}" in text
+    assert f"{len(done['pages'])} pages written" in text and f"memory undo {done['run']}" in text
     assert checked(root) == []
     reflect(root, "--undo")
     document, text = told(root)
-    assert document is not None and document["undo"] is None and "--undo" not in text
+    assert document is not None and document["undo"] is None and "memory undo" not in text
     assert (document["undone"], document["proposals"]) == (True, None)
     assert f"{len(done['pages'])} pages written, undone since" in text and "waiting" not in text
     reflect(root)

@@ -530,7 +530,10 @@ def test_a_compaction_is_kept_as_a_summary(tool: str, config: Config, tmp_path: 
     lines = texts(tmp_data)[f"{tool}/one.md"].splitlines()[transcript.HEAD_LINES :]
     assert lines[4] == f"- Summary: {SUMMARY}" and lines[5] == "- User: Thanks for the okapi."
     assert asked(config, "zebra crossing")["results"][0]["source"] == f"sessions/{tool}/one#m5"
-    (session,) = sources.sessions_beyond({}, config, os.environ)
+    marks, problems = sources.load_marks(config.vault, os.environ), list[str]()
+    reader = sources.SessionReader(config, os.environ, marks, None)
+    (session,) = reader.unread(problems)
     assert [one.number for one in session.messages] == [1, 2, 3, 4, 6] and session.length == 6
-    assert sources.ToolTranscripts(config, os.environ).messages(session)[6].id in ("one-4", "m4", "")
-    assert not list(sources.sessions_beyond({session.path: session.length}, config, os.environ))
+    assert reader.messages(session)[6].id in ("one-4", "m4", "")
+    marks.sessions[session.path] = session.length
+    assert not list(reader.unread(problems)) and not problems

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import corpus
@@ -16,7 +16,7 @@ from learn import Floats, Linear, fit, probabilities
 from scipy import sparse
 
 from vault_memory.salience import features, model
-from vault_memory.salience.features import BUCKETS, CONTEXT_SHARE, Sentence
+from vault_memory.salience.features import BUCKETS, CONTEXT_SHARE, LEAST_FEATURES, Sentence
 
 FOLDS = 5
 """Writers are left out in as many groups; a voice is never split."""
@@ -71,6 +71,16 @@ def examples(voices: Iterable[Voice]) -> list[Example]:
     return found
 
 
+BARE_EVERY = 5
+"""One in so many lines of logs is learnt again without its neighbours: a day may have a single line."""
+
+
+def without_neighbours(rows: Sequence[Example]) -> list[Example]:
+    """Some lines of logs once more, each as the only one of its day."""
+    logs = [row for row in rows if row.voice.genre == "log"]
+    return [replace(row, sentence=Sentence(row.sentence.text, is_log=True)) for row in logs[::BARE_EVERY]]
+
+
 Names = Callable[[Sentence], tuple[Iterable[str], Iterable[str]]]
 
 
@@ -88,7 +98,7 @@ def matrix(rows: Sequence[Example], names: Names = all_names) -> sparse.csr_matr
         for part, length in zip(names(row.sentence), (1.0, CONTEXT_SHARE), strict=True):
             found = sorted(features.buckets_of(part))
             places += found
-            values += [length / len(found) ** 0.5] * len(found)
+            values += [length / max(len(found), LEAST_FEATURES) ** 0.5] * len(found)
         ends.append(len(places))
     shape = (len(rows), BUCKETS)
     return sparse.csr_matrix((np.array(values), np.array(places, np.int32), np.array(ends)), shape=shape)
@@ -171,5 +181,6 @@ def source_digest(folder: Path = corpus.FOLDER) -> str:
 def make_weights(voices: Sequence[Voice], digest: str, sharp: Sequence[float]) -> bytes:
     """The weights file learnt from all these voices; `sharp` calibrates each head."""
     rows = examples(voice for voice in voices if voice.language not in TRANSFER)
+    rows += without_neighbours(rows)
     seen = matrix(rows)
     return packed([(head, train_head(head, rows, seen), by) for head, by in zip(HEADS, sharp, strict=True)], digest)

@@ -53,6 +53,9 @@ BUILDING_SECONDS = 10.0
 WEIGHED_MESSAGES = 12
 """How many of the user's last messages are judged to decide whether to remind the agent to store something."""
 
+NEW = 0.2
+"""From which novelty (1 less the mean cosine of what is known) a statement is news."""
+
 Params = dict[str, Any]
 Document = dict[str, Any]
 
@@ -224,7 +227,8 @@ class HookRun:
         typed = (message.text for message in messages if message.speaker == SPEAKERS["user"])
         texts = [unquoted(clean_message(text)) for text in self.event.said or typed]
         turns = [SessionTurn(number, True, text) for number, text in enumerate(texts, start=1)]
-        return any(not one.why for one in find_statements(turns[-WEIGHED_MESSAGES:]))
+        new = (one.text for one in find_statements(turns[-WEIGHED_MESSAGES:]) if not one.why)
+        return any(self._ask("gating_scalar", {"text": text})["H"] >= NEW for text in new)
 
     def _ask(self, method: str, params: Params) -> Document:
         """Ask the vault's daemon, within half of the time left; otherwise answer in this process, without any model."""

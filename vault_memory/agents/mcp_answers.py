@@ -302,7 +302,7 @@ def edit(caller: Caller, given: Arguments) -> str:
     done = caller.vault.memory().edit(wanted, caller.scopes)
     cut = f"{done.diff[:LONGEST_DIFF]}…" if len(done.diff) > LONGEST_DIFF else done.diff
     warning = f"\n{inline(done.warning)}" if done.warning else ""
-    return f"Edited. Undo: memory reflect --undo {done.run}\n{agent_frame.framed(clean(cut))}{warning}{taken_out}"
+    return f"Edited. Undo: memory undo {done.run}\n{agent_frame.framed(clean(cut))}{warning}{taken_out}"
 
 
 def reflect(caller: Caller, given: Arguments) -> str:
@@ -322,7 +322,7 @@ def reflect(caller: Caller, given: Arguments) -> str:
     verb = "would be written" if document["dry_run"] else "written"
     said = f"{plural(len(pages), 'page')} {verb}, {len(skipped):,} skipped"
     if document["run"] and pages:
-        said += f"; undo with: memory reflect --undo {document['run']}"
+        said += f"; undo with: memory undo {document['run']}"
     named = [*pages[:MAX_PAGES], *(f"skipped: {path}" for path in skipped[:1])]
     more = f"\n(and {len(pages) - MAX_PAGES:,} more)" if len(pages) > MAX_PAGES else ""
     return f"{said}\n{agent_frame.framed(clean(chr(10).join(named)))}{more}" if named else said

@@ -303,8 +303,9 @@ class _Run:
             rows = [one._asdict() for one in held if not says_it(one)]
             sources.save_marks(self._vault.root, self._environ, marks._replace(held=rows))
         names = self._journalled(words, source)
-        self._note("declined", [*gone, Proposal(name_of(text), "")])
-        journal.blank_captured(self._vault.root, names, self._asked.now)
+        self._note("declined", gone)
+        if names:
+            journal.blank_captured(self._vault.root, names, self._asked.now)
         days = {sources.day_said(source, self._environ)} - {None} if source else set()
         self._write_work_log((), [day for day in days if day], [text])
         told = [f"{problem}." for problem in self.report.problems]

@@ -110,12 +110,13 @@ def find_statements(turns: Sequence[SessionTurn]) -> list[Statement]:
 
 
 def silenced(turns: Sequence[SessionTurn]) -> set[int]:
-    """The numbers of the user's messages that are not to be remembered, which nobody is shown."""
+    """The numbers of the user's messages that nobody is shown: not to be remembered, or requests taken back."""
     session = _Session()
     for turn in turns:
         if turn.by_user:
             session.hear(turn, "")
-    return session.silenced
+    taken = {one.message for one in session.found if one.is_request and one.why == TAKEN_BACK}
+    return session.silenced | taken
 
 
 class _Session:

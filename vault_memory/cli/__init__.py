@@ -14,7 +14,7 @@ COMMANDS = {
     "init": "notes", "index": "index", "recall": "recall", "context": "recall", "get": "notes", "entity": "notes",
     "entities": "notes", "opinions": "notes", "retain": "notes", "forget": "notes", "capture": "capture",
     "proposals": "capture", "facts": "capture", "journal": "capture", "reflect": "reflect",
-    "status": "health", "doctor": "health", "lint": "health", "stats": "health", "watch": "service",
+    "undo": "undo", "status": "health", "doctor": "health", "lint": "health", "stats": "health", "watch": "service",
     "service": "service", "hook": "agents", "install": "install", "uninstall": "install", "mcp": "agents",
 }  # fmt: skip
 """Command → the module of this package that defines it."""

@@ -296,7 +296,7 @@ def forget(shared: Shared, target: str, text: str | None, dry_run: bool, yes: bo
         shared.say(printing.forget_document(planned, done))
     elif done:
         shared.say(clean(f"Forgotten: {done.removal.source}"))
-        shared.note(f"`memory reflect --undo {done.run}` restores it; the old note is kept in {done.kept_in}.")
+        shared.note(f"`memory undo {done.run}` restores it; the old note is kept in {done.kept_in}.")
         for warning in done.warnings:
             shared.note(clean(warning))
     else:

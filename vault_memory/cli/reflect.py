@@ -3,23 +3,20 @@
 import click
 
 from vault_memory.cli.common import Shared, command, progress_bar
+from vault_memory.cli.undo import take_back
 from vault_memory.errors import UsageError
-from vault_memory.rendering.reflect import reflect_document, reflect_text, undone_document, undone_text
+from vault_memory.rendering.reflect import reflect_document, reflect_text
 from vault_memory.startup import REFLECTED
 
 
 @command("memory reflect --dry-run", short_help="Write pages from what was logged: entities, opinions, summaries.")
 @click.option("--since", metavar="D", help="Only pages affected by facts recorded since D.")
 @click.option("--now", metavar="T", help="Treat this day as today (later notes still count).")
-@click.option(
-    "--force",
-    is_flag=True,
-    help="Also write pages that would lose many entries; with --undo, skip pages changed since.",
-)
-@click.option("--dry-run", is_flag=True, help="Only show what would be written (a diff), or undone.")
+@click.option("--force", is_flag=True, help="Also write pages that would lose many entries.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be written, as a diff.")
 @click.option("--only", multiple=True, type=click.Choice(REFLECTED), help="Only these pages; may be repeated.")
 @click.option("--apply-core", is_flag=True, help="Add the ticked proposals to the core file; like --only proposals.")
-@click.option("--undo", is_flag=False, flag_value="", metavar="[RUN]", help="Undo the last run, or the one named.")
+@click.option("--undo", is_flag=False, flag_value="", metavar="[RUN]", help="Same as `memory undo [RUN]`.")
 def reflect(
     shared: Shared, since: str | None, now: str | None, force: bool, dry_run: bool, only: tuple[str, ...],
     apply_core: bool, undo: str | None,
@@ -27,13 +24,12 @@ def reflect(
     """Turn logged facts into pages that you can read, edit and undo. Your own words on a page are never touched."""
     from vault_memory.reflect.job import Steps
 
-    memory = shared.memory()
     if undo is not None:
         if since or now or only or apply_core:  # an undo reverts a whole run
             raise UsageError("--undo takes --dry-run and --force alone: nothing was undone.", "Leave out the rest.")
-        undone = memory.undo(undo, dry_run=dry_run, force=force)
-        shared.say(undone_document(undone, dry_run) if shared.json else undone_text(undone, dry_run))
+        take_back(shared, undo, dry_run=dry_run, force=force)
         return
+    memory = shared.memory()
     with (
         progress_bar(shared) as index,
         progress_bar(shared, "Planning", "pages") as plan,

@@ -170,6 +170,14 @@ class IndexFile:
         except IndexDamagedError as error:
             return self._rebuild(self.vault.walk(), f"the index was damaged ({error})", progress)
 
+    def try_to_write(self, change: Callable[[Store], None]) -> None:
+        """Make a change that only saves work later on; skipped if the index is unusable or busy."""
+        with suppress(VaultMemoryError):
+            if self.unusable():
+                return
+            with locations.writer_lock(self.path, LOCK_SECONDS), Store.opened(self.path) as store, store.writing():
+                change(store)
+
     def unusable(self) -> str:
         """Why the index must be rebuilt, or ""."""
         store, why = self.open()

@@ -1,4 +1,4 @@
-"""Runs a whole reflect (update the index, plan, write the pages, re-index them), and undoes a run.
+"""Runs a whole reflect: updates the index, plans, writes the pages and re-indexes them.
 
 A run that is killed leaves every page either as it was or as planned, and what it wrote can be undone: the pre-image
 and the lines of the new block are durable before the page is replaced (law 2).
@@ -6,38 +6,33 @@ and the lines of the new block are durable before the page is replaced (law 2).
 
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.errors import BusyError, ConflictError, UsageError, VaultMemoryError
-from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
+from vault_memory.indexing.index_file import IndexFile
 from vault_memory.reflect import core_proposals, model_writer
 from vault_memory.reflect.edit_plan import LEFT_ALONE, Edit, PageProblem, page_problem
 from vault_memory.reflect.generated_blocks import PageLine, WrittenBlocks
 from vault_memory.reflect.model_paragraph import ModelParagraphs, ModelUse
 from vault_memory.reflect.opinion_page import Move
 from vault_memory.reflect.page_drafts import ReflectRequest
-from vault_memory.reflect.run_log import REFLECT, ReflectEnd, RunLog, without_quotes
+from vault_memory.reflect.run_log import ReflectEnd, RunLog, without_quotes
 from vault_memory.reflect.run_plan import RunPlanner
 from vault_memory.search import recall_options
 from vault_memory.startup import REFLECTED
 from vault_memory.store import journal, note_queries
 from vault_memory.store.view import ALL, Store
 from vault_memory.text.vault_layout import STANDARD, Layout
-from vault_memory.vault import locations
-from vault_memory.vault.undo_history import UndoHistory, UndoReport
-from vault_memory.vault.undo_record import UndoRecord
+from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.vault import Vault
 from vault_memory.write.rewrite import Rewriter
 
 if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Progress
-
-UNDONE_UNASKED = ("reflect", "capture")
-"""The kinds of runs of which the latest is undone if no run is named."""
 
 _SHA = re.compile(rb"<!--[ \t]*memory:end [^\n\r>]*?sha=([0-9a-f]{8})")
 
@@ -221,58 +216,8 @@ def _apply(index: IndexFile, planner: RunPlanner, progress: "Progress | None") -
         note_queries.remember_pages(store, signatures, planner.gone)
         note_queries.remember_verdicts(store, *planner.verdicts)
 
-    _write_index(index, remember)
+    index.try_to_write(remember)
     return done
-
-
-def _write_index(index: IndexFile, write: Callable[[Store], None]) -> None:
-    """Write to the index if it is usable and not busy; otherwise the next run merely takes longer."""
-    with suppress(VaultMemoryError):
-        if index.unusable():
-            return
-        with locations.writer_lock(index.path, LOCK_SECONDS), Store.opened(index.path) as store, store.writing():
-            write(store)
-
-
-def undo(
-    index: IndexFile, name: str = "", *, dry_run: bool = False, force: bool = False,
-    unforgetting: Callable[[UndoRecord, Collection[str]], AbstractContextManager[object]] = lambda *_: nullcontext(),
-) -> UndoReport:  # fmt: skip
-    """Undo a run: by default the latest reflect or capture that changed something. A dry run changes nothing.
-
-    `unforgetting` is entered with the run and the paths that are restored. Raises UsageError if there is nothing to
-    undo, ConflictError if a page was changed since (with `force` that page is left as it is), VaultMemoryError if some
-    notes could not be restored.
-    """
-    log = RunLog(index.vault.root)
-    with log.writing_pages():
-        preimages = UndoHistory(index.vault.root)
-        every = [run for run in preimages.runs() if not run.is_undone]
-        standing = [run for run in every if run.kind in UNDONE_UNASKED]
-        if not name and every and every[0].kind == "forget":
-            before = f"; `memory reflect --undo {standing[0].name}` what was written before" if standing else ""
-            what = "The last change was made by `memory forget`: it is not clear what is to be undone."
-            raise UsageError(what, f"`memory reflect --undo {every[0].name}` takes that back{before}.")
-        for run in [preimages.named(name)] if name else standing:
-            with suppress(UsageError) if not name else nullcontext():  # it may have been killed before its first write
-                found = preimages.undoing(run, index.vault, force=force)
-                break
-        else:
-            raise UsageError("There is nothing to undo.", "No page is as `memory reflect` or `memory capture` left it.")
-        if dry_run:
-            return found
-        # Before the pages are deleted, or a kill in between would make it look as if the user had removed them; and
-        # only these pages, or those the user did remove would come back.
-        _write_index(index, lambda store: note_queries.forget_pages(store, found.paths))
-        with ExitStack() as held:
-            held.callback(_tell_index, index, found.paths)
-            held.enter_context(unforgetting(run, found.paths))
-            preimages.undo(run, index.vault, force=bool(found.kept))
-        journal.note_undone(index.vault.root, run.name, datetime.now(UTC))
-        reflected = [one.name for one in standing if one.kind == REFLECT]
-        if (last := log.last(ReflectEnd)) and run.name in reflected[:1]:
-            log.record(last._replace(run="", proposals=None, undone=True))
-        return found
 
 
 def _named_blocks(index: IndexFile) -> frozenset[str]:

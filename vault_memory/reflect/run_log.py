@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from vault_memory.errors import BusyError, IndexUnusableError, VaultMemoryError
 from vault_memory.startup import user_folder, vault_id
 from vault_memory.vault import locations
+from vault_memory.vault.undo_history import UndoHistory
 
 REFLECT = "reflect"
 """The kind of a reflect run in the undo history."""
@@ -89,7 +90,7 @@ class RunLog:
     """The log of one vault's runs; a missing or damaged file counts as empty."""
 
     def __init__(self, root: Path, environ: Mapping[str, str] | None = None) -> None:
-        data = Path(user_folder("data", os.environ if environ is None else environ))
+        self._root, data = root, Path(user_folder("data", os.environ if environ is None else environ))
         self.file = data / "runs" / f"{vault_id(root)}.json"
 
     def last(self, kind: type[E]) -> E | None:
@@ -127,6 +128,19 @@ class RunLog:
             except IndexUnusableError as error:
                 raise VaultMemoryError(f"{self.file.parent} cannot be written.", "Make it writable.") from error
             yield
+
+    @contextlib.contextmanager
+    def undoing(self) -> Iterator[None]:
+        """Hold the page writers' lock during an undo, and record if it took the latest reflect back.
+
+        Raises like `writing_pages`.
+        """
+        with self.writing_pages():
+            runs = UndoHistory(self._root).runs(REFLECT)
+            latest = next((run for run in runs if not run.is_undone), None)
+            yield
+            if latest and latest.is_undone and (last := self.last(ReflectEnd)):
+                self.record(last._replace(run="", proposals=None, undone=True))
 
     def _read(self) -> dict[str, Any]:
         with contextlib.suppress(OSError, ValueError, RecursionError):

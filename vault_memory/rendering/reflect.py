@@ -14,7 +14,6 @@ from vault_memory.text.output import clean, cut, listed, plural
 if TYPE_CHECKING:
     from vault_memory.reflect.job import ReflectReport
     from vault_memory.reflect.opinion_page import Move
-    from vault_memory.vault.undo_history import UndoReport
 
 MAX_PAGES = 20
 MAX_MOVED, MAX_OTHERS = 10, 3
@@ -76,15 +75,6 @@ def reflect_document(done: "ReflectReport") -> Document:
     }  # fmt: skip
 
 
-def undone_document(undone: "UndoReport", dry_run: bool) -> Document:
-    """The `reflect@1` document of an undo or, in a dry run, of what it would do."""
-    pages = [{"path": back.path, "action": "deleted" if back.text is None else "restored"} for back in undone.backs]
-    return schema("reflect") | {
-        "dry_run": dry_run, "run": undone.run, "undone": None if dry_run else undone.run, "pages": pages,
-        "kept": list(undone.kept),
-    }  # fmt: skip
-
-
 # --- text ------------------------------------------------------------------------------------------------------------
 
 
@@ -124,19 +114,8 @@ def reflect_text(done: "ReflectReport", verbose: bool = False) -> str:
         same = f" The same holds for {plural(len(others), 'more page')}." if others else ""
         lines.append(f"  ! {clean(first.why)} {first.next_step}{same}")
     if done.run:
-        lines.append(f"Undo with: memory reflect --undo {done.run}")
+        lines.append(f"Undo with: memory undo {done.run}")
     return "\n".join(lines)
-
-
-def undone_text(undone: "UndoReport", dry_run: bool) -> str:
-    """What an undo restored and deleted or, in a dry run, would."""
-    deleted = sum(back.text is None for back in undone.backs)
-    counts = ((len(undone.backs) - deleted, "restored"), (deleted, "it had created deleted"))
-    parts = [f"{plural(count, 'note')} {what}" for count, what in counts if count]
-    dry = " (dry run: nothing was written)" if dry_run else ""
-    lines = [f"  {'-' if back.text is None else '~'} {clean(back.path)}" for back in undone.backs]
-    kept = [f"  = {clean(path)}: changed since, left as it is" for path in undone.kept]
-    return "\n".join([f"{undone.run} undone: {', '.join(parts) or 'no note changed'}{dry}.", *lines, *kept])
 
 
 def _wrapped(sentence: str) -> list[str]:

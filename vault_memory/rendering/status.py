@@ -171,7 +171,7 @@ def _reflected(last: Document) -> Iterator[str]:
     if last["next_step"]:
         yield f"{INDENT}→ {clean(last['next_step'])}"
     if last["undo"]:
-        yield f"{INDENT}undo with: memory reflect --undo {last['undo']}"
+        yield f"{INDENT}undo with: memory undo {last['undo']}"
 
 
 def _captured(last: Document) -> Iterator[str]:

@@ -18,6 +18,9 @@ CONTEXT_WORDS = 12
 CONTEXT_SHARE = 0.5
 """The length of the context's part of a feature vector; the sentence's own part has length 1."""
 
+LEAST_FEATURES = 40
+"""A part with fewer features weighs as if it had so many, or the few of an empty context would drown everything."""
+
 MAX_WORDS, MAX_CHARS = 80, 2400
 """What a sentence is shows by then; a longer one costs no more time."""
 
@@ -80,7 +83,9 @@ def context_names(sentence: Sentence) -> Iterator[str]:
         ("f", words(sentence.after)[:CONTEXT_WORDS]),
         ("a", words(sentence.agent)[-CONTEXT_WORDS:]),
     ):
-        last = "<" if near else f"no {genre}"
+        if sentence.is_log and not near:
+            continue  # the first line of a day is mostly its heading: that says nothing of a day with one line
+        last = "<" if near else "no"
         for word in (*near, ">"):
             yield name + word
             yield f"{name}{last} {word}"

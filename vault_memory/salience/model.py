@@ -12,7 +12,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory.salience.features import BUCKETS, CONTEXT_SHARE, Features, Sentence, features_of
+from vault_memory.salience.features import BUCKETS, CONTEXT_SHARE, LEAST_FEATURES, Features, Sentence, features_of
 
 MAGIC = b"vault-memory salience 1\n"
 WEIGHTS_PATH = Path(__file__).parent.parent / "data" / "salience.bin"
@@ -83,7 +83,7 @@ def _weigh(column: bytes, seen: Features) -> float:
 def _part(column: bytes, buckets: Sequence[int]) -> float:
     """The weights of some buckets, as if their feature vector had length 1."""
     total: int = sum(itemgetter(*buckets, 0)(column)) - column[0]
-    return (total - ZERO * len(buckets)) / math.sqrt(len(buckets))
+    return (total - ZERO * len(buckets)) / math.sqrt(max(len(buckets), LEAST_FEATURES))
 
 
 @cache

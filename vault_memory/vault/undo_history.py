@@ -27,9 +27,11 @@ class RestoredNote(NamedTuple):
 
 
 class UndoReport(NamedTuple):
-    """What undoing a run does, or has done; `kept` are the notes changed since, which stay as they are."""
+    """What undoing a run of that kind does, or has done; `kept` are the notes changed since, which stay as they are."""
 
     run: str
+    kind: str
+    started: datetime
     backs: tuple[RestoredNote, ...]
     kept: tuple[str, ...] = ()
 
@@ -96,7 +98,7 @@ class UndoHistory:
             whys = "; ".join(str(error).partition(";")[0].rstrip(".") for error in failed.values())
             raise VaultMemoryError(
                 f"{run.name} is undone in part. As before it: {', '.join(done)}. Not put back: {whys}.",
-                f"When that is fixed, `memory reflect --undo {run.name}` goes on.",
+                f"When that is fixed, `memory undo {run.name}` goes on.",
             )
         for folder in reversed([str(line["folder"]) for line in run.lines() if "folder" in line]):
             vault.remove_folder(folder)
@@ -134,7 +136,7 @@ class UndoHistory:
             raise UsageError(f"There is nothing to undo in {run.name}.", "All its notes are as they were before.")
         # All texts are read before the first note is touched.
         found = tuple(RestoredNote(change.path, now, run.text(change)) for now, change in backs)
-        return UndoReport(run.name, found, tuple(sorted(changed)))
+        return UndoReport(run.name, run.kind, run.started, found, tuple(sorted(changed)))
 
 
 def _read_note(vault: Vault, path: str) -> bytes | None:

@@ -1,1 +1,1 @@
-"""Writing to the vault: retain, forget, edit, new notes."""
+"""Writing to the vault: retain, forget, edit, new notes, undo."""

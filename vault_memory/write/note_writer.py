@@ -1,6 +1,6 @@
-"""Writes to notes on request (retain, forget, edit, new notes), and keeps the index and the journal in step.
+"""Writes to notes on request (retain, forget, edit, new notes, undo), and keeps the index and the journal in step.
 
-retain.py, forget.py, edit.py and new_note.py compose the edits.
+retain.py, forget.py, edit.py and new_note.py compose the edits; undo.py takes back what any command wrote.
 """
 
 import re
@@ -21,10 +21,10 @@ from vault_memory.search.get import OpenScopes
 from vault_memory.store import journal, note_queries, schema
 from vault_memory.store.view import ALL, Store, View
 from vault_memory.vault import locations
-from vault_memory.vault.undo_history import UndoHistory
+from vault_memory.vault.undo_history import UndoHistory, UndoReport
 from vault_memory.vault.undo_record import UndoRecord
 from vault_memory.vault.vault import content_hash
-from vault_memory.write import edit, forget, new_note, retain
+from vault_memory.write import edit, forget, new_note, retain, undo
 from vault_memory.write.comparison import CREATE, MERGE, SAME, SKIP, Comparison
 from vault_memory.write.edit import EditRequest, EditResult
 from vault_memory.write.forget import ForgetResult, Removal
@@ -194,7 +194,11 @@ class NoteWriter:
         )
         return any(known.key == planned.key and known.path != planned.path for known in found)
 
-    def unforgetting(self, run: UndoRecord, paths: Collection[str]) -> AbstractContextManager[object]:
+    def undo(self, name: str, *, dry_run: bool, force: bool) -> UndoReport:
+        """Undo the run of that name, "" for the newest; raises like `undo.undo`."""
+        return undo.undo(self._index, name, self._unforgetting, dry_run=dry_run, force=force)
+
+    def _unforgetting(self, run: UndoRecord, paths: Collection[str]) -> AbstractContextManager[object]:
         """Clear the tombstones of what a run forgot while an undo restores it in these notes.
 
         They are set again if the undo fails. Raises RefusedError or VaultError if the journal cannot be written.
