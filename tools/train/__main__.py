@@ -25,7 +25,6 @@ from training import (
     matrix,
     sharpness,
     source_digest,
-    without_neighbours,
 )
 
 from vault_memory.salience.features import Sentence
@@ -53,9 +52,8 @@ def main(arguments: list[str] | None = None) -> int:
     voices = corpus.read_corpus(chosen.folder)
     rows = examples(voices)
     print(f"{len(rows)} sentences by {len(voices)} writers", flush=True)
-    learnt = [*rows, *without_neighbours(rows)]
-    seen = matrix(learnt)
-    logits = {head.name: cross_validated(head, learnt, seen)[: len(rows)] for head in HEADS}
+    seen = matrix(rows)
+    logits = {head.name: cross_validated(head, rows, seen) for head in HEADS}
     sharp = [sharpness(head, rows, logits[head.name]) for head in HEADS]
     logits = {head.name: by * logits[head.name] for head, by in zip(HEADS, sharp, strict=True)}
     print("\n".join(tables(rows, logits)), flush=True)

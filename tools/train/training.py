@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import corpus
@@ -69,16 +69,6 @@ def examples(voices: Iterable[Voice]) -> list[Example]:
                 near = (texts[place - 1], texts[place + 1], block.agent, voice.genre == "log")
                 found.append(Example(voice, line, Sentence(line.text, *near)))
     return found
-
-
-BARE_EVERY = 5
-"""One in so many lines of logs is learnt again without its neighbours: a day may have a single line."""
-
-
-def without_neighbours(rows: Sequence[Example]) -> list[Example]:
-    """Some lines of logs once more, each as the only one of its day."""
-    logs = [row for row in rows if row.voice.genre == "log"]
-    return [replace(row, sentence=Sentence(row.sentence.text, is_log=True)) for row in logs[::BARE_EVERY]]
 
 
 Names = Callable[[Sentence], tuple[Iterable[str], Iterable[str]]]
@@ -181,6 +171,5 @@ def source_digest(folder: Path = corpus.FOLDER) -> str:
 def make_weights(voices: Sequence[Voice], digest: str, sharp: Sequence[float]) -> bytes:
     """The weights file learnt from all these voices; `sharp` calibrates each head."""
     rows = examples(voice for voice in voices if voice.language not in TRANSFER)
-    rows += without_neighbours(rows)
     seen = matrix(rows)
     return packed([(head, train_head(head, rows, seen), by) for head, by in zip(HEADS, sharp, strict=True)], digest)

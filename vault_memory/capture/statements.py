@@ -275,8 +275,8 @@ def _without_secret(statement: Statement) -> Statement:
 
 def find_log_statements(lines: Sequence[tuple[int, str]], earlier: Iterable[str] = ()) -> Iterator[Statement]:
     """The statements in the numbered lines of a log; `earlier` are the lines of the logs before it, oldest first."""
-    texts = ["", *(text for _, text in lines), ""]
     before = list(earlier)[-LINES_BACK:]
+    texts = [*(before[-1:] or [""]), *(text for _, text in lines), ""]
     for place, (number, text) in enumerate(lines):
         judged = salience().judge(Sentence(text, texts[place], texts[place + 2], is_log=True))
         if judged.keep["K"] >= KEEP and not text.endswith(":") and not is_refusal(text):
