@@ -142,7 +142,8 @@ def note_capture(root: Path, what: str, now: datetime, run: str, rows: Iterable[
 def note_undone(root: Path, run: str, now: datetime) -> None:
     """Append that what a capture wrote or was answered is undone; raises like `note_tombstone`."""
     rows = [event for event in capture_events(root) if event.get("run") == run]
-    taken = ({"name": row["name"], "text": row["text"]} for row in rows if row["event"] in ("accepted", "declined"))
+    taken = ({**row, "text": row["text"] or ""} for row in rows if row["event"] in ("accepted", "declined"))
+    taken = ({key: row[key] for key in ("name", "text", "source") if row.get(key)} for row in taken)
     note_capture(root, UNDONE, now, run, taken)
 
 
