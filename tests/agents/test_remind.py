@@ -10,13 +10,13 @@ from vaults import fill, memory
 
 from vault_memory.agents.hook_events import STORE_LATER, STORE_NOW
 
-FACT = "Mara Lindqvist always prefers to sign the contracts on Tuesdays."
+FACT = "I prefer to sign the contracts on Tuesdays."
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     settings("[capture]\nremind = true\n")
-    root = fill(tmp_path / "vault", {"memory.md": "# Core\n- We meet on Mondays.\n"})
+    root = fill(tmp_path / "vault", {"memory.md": "# Core\n- I prefer tea.\n"})
     memory(root).index()
     return root
 
@@ -49,7 +49,7 @@ def test_who_has_stored_something_is_not(root: Path) -> None:
 @pytest.mark.parametrize(
     ("said", "event", "is_held_up"),
     [("What is the time?", "Stop", False), ("run the tests please", "Stop", False),
-     ("We meet on Mondays.", "Stop", False), (FACT, "SessionEnd", False), (FACT, "PostCompact", False),
+     ("I prefer tea.", "Stop", False), (FACT, "SessionEnd", False), (FACT, "PostCompact", False),
      (FACT, "Stop", True)],
 )  # fmt: skip
 def test_for_nothing_new_at_an_event_that_reaches_no_model_or_twice_it_is_not(

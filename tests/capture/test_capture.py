@@ -267,7 +267,7 @@ def test_the_best_are_proposed_and_the_others_held_and_listed(memory: Federation
 
 
 def test_few_proposals_come_from_logs_and_pages_are_for_written_names(memory: Federation) -> None:
-    day = "# Day\n\n- woke up late\n- contract for the {} office signed, starts on 1 March\n- [[Bob Keller]] called @Ann\n- soup\n"
+    day = "# Day\n\n- woke up late\n- signed the lease for the {} office, 1,200 a month from 1 March\n- [[Bob Keller]] called @Ann\n- soup\n"
     fill(memory.vault.root, {f"memory/2026-02-0{at}.md": day.format(town) for at, town in
                              enumerate(("Leipzig", "Ghent", "Turin", "Porto", "Cork", "Graz", "Lund"), 1)})  # fmt: skip
     done = memory.capture()
@@ -316,7 +316,7 @@ def test_a_page_with_broken_markers_is_said_and_loses_nothing(memory: Federation
     save(memory, broken)
     say(memory, "s2", "Please remember: the boiler is new.")
     done = memory.capture()
-    assert page(memory) == broken and any("memory:" in problem for problem in done.problems)
+    assert page(memory) == broken and any("left alone" in problem for problem in done.problems)
     assert "the boiler is new." in day_log(memory)
 
 

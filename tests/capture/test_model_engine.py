@@ -38,7 +38,6 @@ def test_what_a_message_says_is_taken() -> None:
         ("The Gdansk warehouse printers are all 203 dpi.", "entities", 1),  # another name
         ("Kettleby uses 300 dpi.", "entities", 2),  # the agent's words
         ("Mara signs before noon.", "patterns", 3),  # without its negation
-        ("We need a second reviewer.", "patterns", 3),  # a question
         ("The user enjoys long walks at the sea.", "preferences", 1),  # nobody said it
         ("Mara never signs before noon.", "patterns", 9),  # no such message
         ("Mara never signs before noon.", "gossip", 3),  # no such category
@@ -50,7 +49,7 @@ def test_what_no_message_says_is_refused(text: str, category: str, number: int) 
 
 
 def test_a_session_goes_to_the_model_and_requests_by_their_words(tmp_path: Path, tmp_data: Path) -> None:
-    said = [("user", "Remember that I'm allergic to walnuts."), ("user", "The warehouse printers are all 203 dpi.")]
+    said = [("user", "Please remember: I'm allergic to walnuts."), ("user", "The warehouse printers are all 203 dpi.")]
     make.claude(tmp_path / "claude", "s1", said)
     reply = {"items": [
         {"text": "The warehouse printers are all 203 dpi.", "category": "entities", "message": 2},
@@ -59,16 +58,16 @@ def test_a_session_goes_to_the_model_and_requests_by_their_words(tmp_path: Path,
     with model_server(Model("writer")) as server:
         server.trouble.reply = lambda body: json.dumps(reply)
         done = Federation(_config(tmp_path, server.host)).capture(dry_run=True)
-    assert [(item.cue, item.text) for item in done.items] == [
-        ("request", "I'm allergic to walnuts."), ("model", "The warehouse printers are all 203 dpi."),
+    assert [(item.is_request, item.text) for item in done.items] == [
+        (True, "Please remember: I'm allergic to walnuts."), (False, "The warehouse printers are all 203 dpi."),
     ]  # fmt: skip
 
 
-def test_a_dead_server_means_cues(tmp_path: Path, tmp_data: Path) -> None:
-    make.claude(tmp_path / "claude", "s1", [("user", "We never deploy on Fridays.")])
+def test_a_dead_server_means_the_trained_judgement(tmp_path: Path, tmp_data: Path) -> None:
+    make.claude(tmp_path / "claude", "s1", [("user", "I prefer short commit messages without emoji.")])
     done = Federation(_config(tmp_path, "http://127.0.0.1:9")).capture(dry_run=True)
-    assert [item.cue for item in done.items] == ["rule"]
-    assert "cues alone were used" in done.problems[0]
+    assert [item.category for item in done.items] == ["preferences"]
+    assert "the trained judgement alone was used" in done.problems[0]
 
 
 def _config(tmp_path: Path, url: str) -> Config:

@@ -9,14 +9,16 @@ from vaults import age, fill
 
 from vault_memory.capture.work_log import SessionDay, compose
 from vault_memory.config import Config
-from vault_memory.errors import ConflictError, UsageError
+from vault_memory.errors import ConflictError
 from vault_memory.federation import Federation
-from vault_memory.health.doctor import lint
 
 pytestmark = pytest.mark.usefixtures("no_editor")
 
 PATH = "memory/2026-03-01.md"
-SAID = [("user", "Remember that the spare key hangs behind the door."), ("user", "Mara owns the billing module.")]
+SAID = [
+    ("user", "Please remember: the spare key hangs behind the door."),
+    ("user", "Our code review takes place on Wednesdays."),
+]
 AT = datetime(2026, 3, 1, 10, 2, tzinfo=UTC).astimezone()
 ONE = SessionDay("sessions/claude-code/s1", date(2026, 3, 1), AT, "project:tern", "Deploy")
 
@@ -33,25 +35,25 @@ def note(memory: Federation) -> str:
     return (memory.vault.root / PATH).read_bytes().decode()
 
 
-def test_a_sessions_time_project_title_and_what_was_captured_stand_in_the_days_note(memory: Federation) -> None:
+def test_a_sessions_time_project_and_title_stand_in_the_days_note(memory: Federation) -> None:
     memory.capture()
-    entry, *captured = note(memory).partition("## Sessions")[2].split("\r\n")[2:5]
+    (entry, end) = note(memory).partition("## Sessions")[2].split("\r\n")[2:4]
     began = datetime(2026, 3, 1, 10, 0, tzinfo=UTC).astimezone()
-    assert entry.startswith(f"- {began:%H:%M} (scope=project:app-")
-    assert entry.endswith(" Remember that the spare key hangs behind the door. — sessions/claude-code/s1")
-    assert captured[0] == "  - The spare key hangs behind the door."
-    assert "Mara" not in note(memory)  # nobody has ticked it
+    assert entry.startswith(f"- {began:%H:%M} (scope=project:app-") and end.startswith("<!-- memory:end sessions")
+    assert entry.endswith(" Please remember: the spare key hangs behind the door. — sessions/claude-code/s1")
     assert note(memory).startswith("# Sunday\r\n\r\nWent out.\r\n")
-    (proposal,) = memory.proposals()
-    memory.capture(yes=[proposal.name])
-    assert "  - Mara owns the billing module." in note(memory)
     assert memory.capture().run == ""  # a second run writes nothing
 
 
-def test_only_who_sees_the_project_finds_it(memory: Federation) -> None:
+@pytest.mark.parametrize(
+    "said", ["> Agents must run it before each build.", "Keep this out of your notes: Ben is leaving."]
+)
+def test_a_title_that_its_user_did_not_type_or_not_for_the_notes_is_left_out(
+    memory: Federation, tmp_path: Path, said: str
+) -> None:
+    make.claude(tmp_path / "claude", "s2", [("user", said)])
     memory.capture()
-    found = memory.recall("billing module", scopes=["global"], journal=False).results
-    assert not [each for each in found if "Mara" in each.content]
+    assert "(session) — sessions/claude-code/s2" in note(memory) and said[-12:] not in note(memory)
 
 
 def test_recall_gives_what_was_captured_once_the_fact_rather_than_its_copy_in_the_list(memory: Federation) -> None:
@@ -61,18 +63,13 @@ def test_recall_gives_what_was_captured_once_the_fact_rather_than_its_copy_in_th
     assert [text.startswith("- W(") for text in told] == [True, False]  # a session's title is another statement
 
 
-def test_it_grows_with_the_session_and_tells_no_more_what_was_refused(memory: Federation, tmp_path: Path) -> None:
+def test_it_grows_with_the_session(memory: Federation, tmp_path: Path) -> None:
     memory.capture()
-    (proposal,) = memory.proposals()
-    memory.capture(no=[proposal.name])
-    assert "Mara" not in note(memory)
-    make.claude(tmp_path / "claude", "s1", [*SAID, ("user", "Remember that Ines prefers the late shift.")])
     make.claude(tmp_path / "claude", "s2", [("user", "hello")])
     memory.capture()
     assert [line.split(" — ")[-1] for line in note(memory).splitlines() if line.startswith("- 1")] == [
         "sessions/claude-code/s1", "sessions/claude-code/s2",
     ]  # fmt: skip
-    assert "  - Ines prefers the late shift." in note(memory)
 
 
 def test_what_a_person_writes_around_it_stays_and_what_they_edit_in_it_too(memory: Federation, tmp_path: Path) -> None:
@@ -83,11 +80,12 @@ def test_what_a_person_writes_around_it_stays_and_what_they_edit_in_it_too(memor
     make.claude(tmp_path / "claude", "s2", [("user", "hello")])
     memory.capture()
     assert "Went home." in note(memory) and note(memory).endswith("\r\nLate.\r\n") and "/s2" in note(memory)
-    file.write_bytes(file.read_bytes().replace(b"  - The spare key", b"  - The second key"))
+    before, mark, listed = file.read_bytes().partition(b"## Sessions")
+    file.write_bytes(before + mark + listed.replace(b"the spare key", b"the second key"))
     age(file, 60)
     make.claude(tmp_path / "claude", "s3", [("user", "hello")])
     (problem,) = memory.capture().problems
-    assert "was edited" in problem and "/s3" not in note(memory) and "The second key" in note(memory)
+    assert "was edited" in problem and "/s3" not in note(memory) and "the second key" in note(memory)
 
 
 def test_it_is_undone_with_the_capture(memory: Federation) -> None:
@@ -97,43 +95,17 @@ def test_it_is_undone_with_the_capture(memory: Federation) -> None:
     assert note(memory) == before
 
 
-def test_what_is_forgotten_is_in_no_file_of_the_vault_any_more_but_those_kept_for_an_undo(
-    memory: Federation, tmp_path: Path
-) -> None:
-    make.claude(tmp_path / "claude", "s1", [("user", "Remember that Ünal is allergic to spare key."), *SAID[1:]])
+def test_what_is_forgotten_is_in_no_file_of_the_vault_any_more_but_those_kept_for_an_undo(memory: Federation) -> None:
     memory.capture()
-    root, before = memory.vault.root, note(memory)
+    root = memory.vault.root
     (fact,) = memory.facts()
-    done = memory.forget(memory.plan_forget(fact.path, fact.start_line, fact.start_line))
-    assert done.warnings == ("It was captured from sessions/claude-code/s1#m1, which stays.",)
+    memory.forget(memory.plan_forget(fact.path, fact.start_line, fact.start_line))
     memory.index()
     texts = [file for file in root.rglob("*") if file.is_file() and "index.sqlite" not in file.name]
-    left = [file for file in texts if b"allergic" in file.read_bytes()]
+    left = [file for file in texts if b"spare key" in file.read_bytes()]
     assert {file.relative_to(root).parts[:2] for file in left} == {(".memory", "history")}
-    assert "Mara" in (root / "bank/proposals.md").read_text() and "(title forgotten) — sessions/" in note(memory)
-    assert not [entry for entry in memory.journal() if "spare key" in entry.text]
+    assert "(session) — sessions/" in note(memory)
     assert memory.capture(since="2026-01-01").written == []  # nor is it captured anew
-    with pytest.raises(UsageError, match="forget") as refused:
-        memory.undo()
-    assert f"--undo {done.run}`" in refused.value.next_step
-    memory.undo(done.run)
-    assert note(memory) == before and [each.text for each in memory.facts()] == [fact.text]
-    assert lint(memory) == []
-
-
-def test_one_of_several_lines_from_one_message_is_forgotten_though_its_words_were_changed(
-    memory: Federation, tmp_path: Path
-) -> None:
-    said = "Remember that Ines prefers tea.\nRemember that the lease ends in May 2031."
-    make.claude(tmp_path / "claude", "s1", [("user", said)])
-    memory.capture()
-    file = memory.vault.root / PATH
-    file.write_bytes(file.read_bytes().replace(b"prefers tea. \xe2", b"prefers green tea. \xe2"))
-    age(file, 60)
-    (fact,) = [fact for fact in memory.facts() if "green" in fact.text]
-    memory.forget(memory.plan_forget(fact.path, fact.start_line, fact.start_line))
-    below = note(memory).partition("## Sessions")[2]
-    assert "  - Ines" not in below and "  - The lease ends in May 2031." in below
 
 
 def test_a_fact_is_still_written_below_retain(memory: Federation) -> None:
@@ -154,4 +126,4 @@ def test_it_is_off_until_it_is_asked_for(memory: Federation) -> None:
 
 def test_broken_markers_are_left_alone() -> None:
     with pytest.raises(ConflictError):
-        compose(PATH, b"<!-- memory:begin sessions -->\n", [ONE], {})
+        compose(PATH, b"<!-- memory:begin sessions -->\n", [ONE])

@@ -27,7 +27,7 @@ LOGS = {
     "- Ida: Then who pays for the new ladder?\n- Nils: Nobody has paid for the ladder since last summer.\n"
     "- Ida: Could the harbour office lend us theirs?\n- Nils: Their ladder went to the lighthouse in October.\n",
 }
-SAID = [("user", "Remember that I'm allergic to walnuts."), ("user", "Mara owns the billing module.")]
+SAID = [("user", "Please remember: I'm allergic to walnuts."), ("user", "Our code review takes place on Wednesdays.")]
 OWN = "# Opinions\n\n- O(c=0.6) @Odd: Would rather sail than row.\n"
 
 
@@ -84,7 +84,7 @@ def told(home: Path, layout: Layout) -> Story:
         context = story.run("context 'who is allergic to hazelnuts?'")
         assert context.index(f"{layout.core}") < context.index(f"{layout.daily_folder}/2025-11-03.md")
         story.run("capture")
-        story.tick("Mara owns the billing module")
+        story.tick("takes place on Wednesdays")
         for line in (
             "proposals", "capture --dry-run", "capture", "facts", "recall 'what does Odd like?' --now 2025-12-02 -k 20",
             "entity Odd", "entities", f"get '{layout.opinions}#Opinions'",
@@ -96,7 +96,7 @@ def told(home: Path, layout: Layout) -> Story:
             if kind == "reflect":
                 story.run("reflect --now 2026-04-02")
             run = re.findall(rf"\b\d{{8}}T[\w.]+-\w+-{kind}\b", story.said)[-1]
-            assert run in story.run(f"reflect --undo {run}")
+            assert story.run(f"undo {run}").startswith(f"Undo of {kind}, ")
         story.run("reflect --now 2025-12-02 --dry-run")
     return story
 

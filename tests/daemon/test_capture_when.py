@@ -20,7 +20,9 @@ from vault_memory.daemon.background import Background
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.reflect.run_log import NightlyRun, RunLog
 
-WANTED = "Remember that I'm allergic to walnuts."
+WANTED = "Please remember: I'm allergic to walnuts."
+
+SIGNED = "# Day\n\n- woke up late\n- signed the lease for the Bergen office, 1,200 a month from 1 March\n- soup\n"
 
 
 @pytest.fixture
@@ -46,7 +48,9 @@ def background(root: Path, at: str = "") -> Iterator[Background]:
 
 def said(tmp_path: Path, minutes_ago: float, session: str = "s1") -> Path:
     """A session whose last message was so long ago."""
-    file = make.claude(tmp_path / "claude", session, [("user", WANTED), ("user", "Mara owns the billing module.")])
+    file = make.claude(
+        tmp_path / "claude", session, [("user", WANTED), ("user", "Our code review takes place on Wednesdays.")]
+    )
     at = datetime.now(UTC) - timedelta(minutes=minutes_ago)
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     file.write_text("".join(json.dumps(line | {"timestamp": at.isoformat()}) + "\n" for line in lines))
@@ -61,10 +65,10 @@ def test_a_session_that_rests_is_captured_from(root: Path, tmp_path: Path, caplo
     said(tmp_path, minutes_ago=11)
     with background(root) as mine:
         mine.index_was_updated(changed=False)
-        until(lambda: "capture: 1 written, 2 proposed, 2 waiting, 0 problems" in caplog.text)
+        until(lambda: "capture: 1 written, 1 proposed, 1 waiting, 0 problems" in caplog.text)
     assert walnuts(root) and "walnuts" not in caplog.text
     told = call("--vault", str(root), "status").out
-    assert "capture  " in told and "1 written, 2 proposed, 2 waiting for your answer" in told
+    assert "capture  " in told and "1 written, 1 proposed, 1 waiting for your answer" in told
 
 
 def test_one_that_goes_on_waits_until_it_has_ended(
@@ -84,11 +88,11 @@ def test_one_that_goes_on_waits_until_it_has_ended(
 
 def test_what_goes_on_is_left_out_where_that_is_asked_for(root: Path, tmp_path: Path) -> None:
     said(tmp_path, minutes_ago=5)
-    fill(root, {"memory/2026-03-05.md": "Bob lives in Leipzig.\n"})
+    fill(root, {"memory/2026-03-05.md": SIGNED})
     of = memory(root, sessions_tools=("claude-code",), sessions_claude_code=tmp_path / "claude")
     assert of.capture(idle_minutes=10).items == []
     assert {item.source.partition("#")[0] for item in of.capture(idle_minutes=3).items} == {"sessions/claude-code/s1"}
-    assert [item.source for item in of.capture().items] == ["memory/2026-03-05.md#L1"]
+    assert [item.source for item in of.capture().items] == ["memory/2026-03-05.md#L4"]
 
 
 @pytest.mark.parametrize("variable", ["MEMORY_CAPTURE_MODE", "MEMORY_SESSIONS_TOOLS"])
@@ -133,7 +137,7 @@ def test_the_gate_by_its_method(root: Path, tmp_path: Path) -> None:
     of.capture()
     new, known = (
         rpc_methods.call("gating_scalar", of, {"text": text})
-        for text in ("Ines prefers the late shift", "Mara owns the billing module.")
+        for text in ("Ines prefers the late shift", "Please remember: I'm allergic to walnuts.")
     )
     assert new["H"] > known["H"] and new["G"] > known["G"]
     again = rpc_methods.call("gating_scalar", of, {"text": "We ship", "turns": ["We ship"] * 5})

@@ -107,7 +107,7 @@ def test_what_an_undo_took_away_comes_back(tmp_path: Path) -> None:
     put(root, "memory/2025-12-08.md", "## Retain\n- W @Lund: Has a station.\n")
     put(root, "memory/2025-12-09.md", "## Retain\n- W @Lund: Has a market.\n")
     assert "bank/entities/Lund.md" in paths(reflected(root))
-    for back in job.undo(memory(root).index_file).backs:
+    for back in memory(root).undo().backs:
         if back.text is not None:
             age(root / back.path, 60)
     done = reflected(root)

@@ -1,4 +1,4 @@
-"""`memory reflect --undo`: what it would do, what it did, what it could not do, and what it leaves to a person."""
+"""`memory undo` and its synonym `memory reflect --undo`: what it would do, what it did, what it could not do, and what it leaves to a person."""
 
 from pathlib import Path
 
@@ -69,13 +69,13 @@ def test_one_that_fails_keeps_no_other_from_its_place_and_a_second_undo_goes_on(
     said = run(root, "reflect", "--undo", first=obeying_permissions())
     assert (said.returncode, "Traceback" in said.stderr) == (1, False), said.stderr
     told = " ".join(said.stderr.split())
-    assert f"Not put back: {ODD}" in told and NORA in told.partition("Not put back")[0] and "--undo" in told
+    assert f"Not put back: {ODD}" in told and NORA in told.partition("Not put back")[0] and "`memory undo 2" in told
     assert "nothing was changed" not in told
     assert not (root / NORA).exists()
     (root / ODD).chmod(0o644)
     done = reflect(root, "--undo")
     assert (actions(done), texts(root)) == ({ODD: "restored"}, before)
-    assert call("--vault", str(root), "reflect", "--undo").code == 2
+    assert call("--vault", str(root), "undo").code == 2
 
 
 # --- an undo of what was forgotten -----------------------------------------------------------------------------------

@@ -88,7 +88,11 @@ def test_only_whom_a_session_is_open_to_is_told(config: Config) -> None:
 
 
 def test_what_was_said_off_the_record_is_told_to_nobody(config: Config, tmp_path: Path) -> None:
-    make.claude(tmp_path / "claude", "two", [("user", "Keep this out of your notes: I applied at Swisstopo as a zeppelin pilot.")])
+    make.claude(
+        tmp_path / "claude",
+        "two",
+        [("user", "Keep this out of your notes: I applied at Swisstopo as a zeppelin pilot.")],
+    )
     memory = Federation(config)
     memory.refresh_sessions()
     found = recall(config, "who applied at Swisstopo?", source="sessions")
@@ -98,7 +102,13 @@ def test_what_was_said_off_the_record_is_told_to_nobody(config: Config, tmp_path
 
 
 def test_what_was_taken_back_is_told_to_nobody(config: Config, tmp_path: Path) -> None:
-    said = ("Remember that my zeppelin is called Graf.", "Noted.", "Which linter?", "oxlint", "Please forget what I told you about the zeppelin.")
+    said = (
+        "Remember that my zeppelin is called Graf.",
+        "Noted.",
+        "Which linter?",
+        "oxlint",
+        "Please forget what I told you about the zeppelin.",
+    )
     talk = [("assistant" if at % 2 else "user", text) for at, text in enumerate(said)]
     make.claude(tmp_path / "claude", "two", talk)
     memory = Federation(config)

@@ -53,9 +53,6 @@ BUILDING_SECONDS = 10.0
 WEIGHED_MESSAGES = 12
 """How many of the user's last messages are judged to decide whether to remind the agent to store something."""
 
-NEW = 0.2
-"""From which novelty (1 less the mean cosine of what is known) a statement is news."""
-
 Params = dict[str, Any]
 Document = dict[str, Any]
 
@@ -217,6 +214,7 @@ class HookRun:
         if not self.event.said and hook_events.has_stored(lines):
             self.session.note(REMINDED)
             return False
+        from vault_memory.capture.admission import GATE
         from vault_memory.capture.own_words import SessionTurn
         from vault_memory.capture.statements import find_statements
         from vault_memory.sessions.readers import SPEAKERS, read_claude_code
@@ -228,7 +226,7 @@ class HookRun:
         texts = [unquoted(clean_message(text)) for text in self.event.said or typed]
         turns = [SessionTurn(number, True, text) for number, text in enumerate(texts, start=1)]
         new = (one.text for one in find_statements(turns[-WEIGHED_MESSAGES:]) if not one.why)
-        return any(self._ask("gating_scalar", {"text": text})["H"] >= NEW for text in new)
+        return any(self._ask("gating_scalar", {"text": text})["G"] >= GATE for text in new)
 
     def _ask(self, method: str, params: Params) -> Document:
         """Ask the vault's daemon, within half of the time left; otherwise answer in this process, without any model."""

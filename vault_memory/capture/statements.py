@@ -133,7 +133,7 @@ class _Session:
         self._numbers.append(turn.number)
         for one in heard:
             if one.is_("X", REFUSES):
-                self._silence(turn, is_bare=len(heard) == 1 and len(one.text.split()) <= BARE_WORDS)
+                self._silence(one, is_bare=len(heard) == 1 and len(one.text.split()) <= BARE_WORDS)
             elif one.is_("C", CORRECTS):
                 self._correct(one, heard)
             elif one.is_("P", POINTS):
@@ -150,12 +150,15 @@ class _Session:
     def _drop(self, is_meant: Callable[[Statement], bool], why: str) -> None:
         self.found = [replace(one, why=one.why or why) if is_meant(one) else one for one in self.found]
 
-    def _silence(self, turn: SessionTurn, is_bare: bool) -> None:
-        self.silenced.add(turn.number)
-        if is_bare and len(self._numbers) > 1:
-            before = self._numbers[-2]
-            self.silenced.add(before)
-            self._drop(lambda known: known.message == before, SILENCED)
+    def _silence(self, one: _Heard, is_bare: bool) -> None:
+        """A refusal silences its own message, and what it is about: the statement that shares a word with it, or the
+        message before if it says nothing else."""
+        meant = {one.turn.number, *(self._numbers[-2:-1] if is_bare else ())}
+        back = self._numbers[-1 - MESSAGES_BACK : -1]
+        about = (known for known in reversed(self.found) if known.message in back)
+        shared = next((known for known in about if stems(known.sentence) & stems(one.text)), None)
+        self.silenced |= {*meant, *([shared.message] if shared else [])}
+        self._drop(lambda known: known is shared or known.message in meant, SILENCED)
 
     def _correct(self, one: _Heard, heard: Sequence[_Heard]) -> None:
         """A correction goes with what it corrects; one that says nothing new only takes that back."""

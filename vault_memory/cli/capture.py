@@ -14,7 +14,7 @@ from vault_memory.rendering import capture as printing
 )  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Only show what would be proposed or written.")
 @click.option("--explain", is_flag=True, help="Show every statement that was found, and how sure it is to last.")
-@click.option("--ticks", is_flag=True, hidden=True, help="Only carry out what is ticked or refused.")
+@click.option("--ticks", is_flag=True, help="Only carry out what is ticked or refused.")
 def capture(shared: Shared, since: str | None, idle: int, dry_run: bool, explain: bool, ticks: bool) -> None:
     """Find what was said that is worth keeping. Requests ("remember …") are written; the rest waits for your tick."""
     done = shared.memory().capture(since=since, dry_run=dry_run, idle_minutes=idle, only_ticks=ticks)

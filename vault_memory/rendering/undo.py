@@ -7,8 +7,9 @@ from vault_memory.rendering.common import Document, schema
 from vault_memory.text.output import clean, plural
 from vault_memory.vault.undo_history import RestoredNote, UndoReport
 from vault_memory.write.rewrite import difference
+from vault_memory.write.undo import RESCUED
 
-NAMES = {"save": "another program's save"}
+NAMES = {RESCUED: "another program's save"}
 """Kinds of runs that are not named like a command."""
 
 

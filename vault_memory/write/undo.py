@@ -10,6 +10,9 @@ from vault_memory.store import journal, note_queries
 from vault_memory.vault.undo_history import UndoHistory, UndoReport
 from vault_memory.vault.undo_record import UndoRecord
 
+RESCUED = "save"
+"""The kind of a record that only keeps what another program saved while this one wrote: undone if named, not unasked."""
+
 Unforgetting = Callable[[UndoRecord, Collection[str]], AbstractContextManager[object]]
 
 
@@ -41,7 +44,7 @@ def _choose(history: UndoHistory, index: IndexFile, name: str, force: bool) -> t
     if name:
         run = history.named(name)
         return run, history.undoing(run, index.vault, force=force)
-    standing = [run for run in history.runs() if not run.is_undone]
+    standing = [run for run in history.runs() if run.kind != RESCUED and not run.is_undone]
     for run in standing:
         with suppress(UsageError):  # it may have been killed before its first write
             return run, history.undoing(run, index.vault, force=force)
