@@ -10,7 +10,6 @@ from reflecting import NORA, ODD, journal_lines, reflect, reflected, small_vault
 from sample import call
 from vaults import age, memory, put
 
-from vault_memory.reflect import job
 from vault_memory.reflect.job import ReflectReport
 from vault_memory.rendering.reflect import reflect_text
 

@@ -114,7 +114,7 @@ def test_what_was_taken_back_is_told_to_nobody(config: Config, tmp_path: Path) -
     memory = Federation(config)
     memory.refresh_sessions()
     told = memory.get("sessions/claude-code/two", None, None, ()).text
-    assert "Graf" not in told and told.count("[off the record]") == 1 and "Which linter?" in told
+    assert "Graf" not in told and told.count("[off the record]") == 2 and "Which linter?" in told
     assert "Graf" not in str(recall(config, "what is my zeppelin called?", source="sessions")["results"])
 
 

@@ -188,16 +188,20 @@ def _held(index: IndexFile, environ: Mapping[str, str]) -> list[Proposal]:
 def forget_everywhere(
     index: IndexFile, environ: Mapping[str, str], planned: Removal, forget: Callable[[Removal], ForgetResult]
 ) -> ForgetResult:
-    """Forget a fact and remove its words from the proposals, the day's list of sessions and old journals.
+    """Forget a fact and remove its words from the proposals, old journals and the day's list of sessions.
 
-    The copies come first: if this is killed halfway, the fact is still there and can be forgotten again.
+    The proposals come first: if this is killed halfway, the fact is still there and can be forgotten again.
     """
     text = without_citation(planned.narrative)
     source = planned.narrative.removeprefix(text).removeprefix(" — ")
+    run = _Run(index, environ, CaptureRequest(), {})
     with locations.writer_lock(index.path.with_name("retain"), LOCK_SECONDS):
-        run = _Run(index, environ, CaptureRequest(), {})
         told = run.forget_copies(text, source)
     done = forget(planned)
+    with locations.writer_lock(index.path.with_name("retain"), LOCK_SECONDS):
+        told += run.forget_title(text, source)
+    if run.paths:
+        index.update(sorted(run.paths))
     return replace(done, warnings=(*done.warnings, *told))
 
 
@@ -246,6 +250,7 @@ class _Run:
             if self._given is None
             else Findings(CaptureReport(), sources.load_marks(self._vault.root, self._environ))
         )
+        found.report.problems[:0] = self.report.problems
         self.report = found.report
         self.report.page, self.report.lost, self.report.dry_run = self._page, answers.lost, self._asked.dry_run
         self.report.problems += [
@@ -306,14 +311,18 @@ class _Run:
         self._note("declined", gone)
         if names:
             journal.blank_captured(self._vault.root, names, self._asked.now)
-        days = {sources.day_said(source, self._environ)} - {None} if source else set()
-        self._write_work_log((), [day for day in days if day], [text])
-        told = [f"{problem}." for problem in self.report.problems]
+        told = []
         if source:
             told.append(f"It was captured from {source}, which stays.")
         if journal.other_devices_hold(self._vault.root, names):
             told.append("The journals of other devices lose its words at their next capture.")
         return told
+
+    def forget_title(self, text: str, source: str) -> list[str]:
+        """Remove a fact's words from the list of sessions of its day; returns what went wrong."""
+        day = sources.day_said(source, self._environ) if source else None
+        self._write_work_log((), [day] if day else [], [text])
+        return [f"{problem}." for problem in self.report.problems]
 
     def _journalled(self, words: Sequence[str], source: str) -> list[str]:
         """The names under which earlier releases put these words into the journal."""

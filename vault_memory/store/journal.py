@@ -237,7 +237,7 @@ def entries(root: Path, days: int) -> list[JournalEntry]:
 def _entry(device: str, event: Mapping[str, Any]) -> JournalEntry:
     cited = [event["source"]] if "source" in event else event.get("passages", [])
     named = [str(one) for one in [*cited, *event.get("names", []), *filter(None, [event.get("about")])]]
-    text = str(event["text"]) if event["event"] in (*CAPTURE_EVENTS, UNDONE) else ""
+    text = str(event.get("text") or "") if event["event"] in (*CAPTURE_EVENTS, UNDONE) else ""
     signals = {str(name): float(value) for name, value in event.get("signals", {}).items()}
     return JournalEntry(
         str(event["at"]), device, str(event["event"]), tuple(named), text, signals, str(event.get("why", ""))
