@@ -9,8 +9,8 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent / "vault_memory"
 
 LAYERS = [
-    "errors", "text", "startup", "config", "markdown", "salience", "vault", "store", "embedding", "indexing", "search", "write",
-    "sessions", "reflect", "capture", "context", "memory", "federation", "integrations", "health", "rendering",
+    "errors", "text", "startup", "config", "markdown", "salience", "vault", "store", "embedding", "indexing", "search",
+    "write", "sessions", "reflect", "capture", "context", "memory", "federation", "integrations", "health", "rendering",
     "daemon", "agents", "cli", "__main__",
 ]  # fmt: skip
 

@@ -175,9 +175,13 @@ def test_a_tick_that_cannot_be_written_is_named_and_stops_no_other(memory: Feder
 
 @pytest.mark.parametrize(
     "said",
-    ["Remember: W @Bob: likes tea", "Please remember: O(c=0.2) @Ann: I prefer tabs.", "Please remember: <!-- the host is owl",
-     "Please remember: the host is %% owl"],
-)  # fmt: skip
+    [
+        "Remember: W @Bob: likes tea",
+        "Please remember: O(c=0.2) @Ann: I prefer tabs.",
+        "Please remember: <!-- the host is owl",
+        "Please remember: the host is %% owl",
+    ],
+)
 def test_one_message_never_changes_what_others_yield(memory: Federation, said: str) -> None:
     say(memory, "s2", said)
     make.claude(memory.config.sessions_claude_code or Path(), "s3", [("user", "Please remember: the boiler is new.")])
@@ -247,8 +251,8 @@ def test_one_command_answers_proposals_for_the_core_too(memory: Federation) -> N
     assert core.name not in {one.name for one in memory.proposals()}
 
 
-FACTS = [f"Our office in {town} opens at {hour}." for hour, town in enumerate(
-    ("Bergen", "Ghent", "Turin", "Porto", "Cork", "Graz", "Lund", "Nantes", "Oviedo", "Bremen", "Tartu", "Zagreb"), 1)]  # fmt: skip
+TOWNS = ("Bergen", "Ghent", "Turin", "Porto", "Cork", "Graz", "Lund", "Nantes", "Oviedo", "Bremen", "Tartu", "Zagreb")
+FACTS = [f"Our office in {town} opens at {hour}." for hour, town in enumerate(TOWNS, 1)]
 
 
 def test_the_best_are_proposed_and_the_others_held_and_listed(memory: Federation) -> None:
@@ -267,9 +271,9 @@ def test_the_best_are_proposed_and_the_others_held_and_listed(memory: Federation
 
 
 def test_few_proposals_come_from_logs_and_pages_are_for_written_names(memory: Federation) -> None:
-    day = "# Day\n\n- woke up late\n- signed the lease for the {} office, 1,200 a month from 1 March\n- [[Bob Keller]] called @Ann\n- soup\n"
-    fill(memory.vault.root, {f"memory/2026-02-0{at}.md": day.format(town) for at, town in
-                             enumerate(("Leipzig", "Ghent", "Turin", "Porto", "Cork", "Graz", "Lund"), 1)})  # fmt: skip
+    lease = "signed the lease for the {} office, 1,200 a month from 1 March"
+    day = f"# Day\n\n- woke up late\n- {lease}\n- [[Bob Keller]] called @Ann\n- soup\n"
+    fill(memory.vault.root, {f"memory/2026-02-0{at}.md": day.format(town) for at, town in enumerate(TOWNS[:7], 1)})
     done = memory.capture()
     of_logs = [one for one in done.proposals if one.source.startswith("memory/") and not one.is_page]
     assert 0 < len(of_logs) <= A_DAY["log"]

@@ -1,4 +1,5 @@
-"""`memory undo` and its synonym `memory reflect --undo`: what it would do, what it did, what it could not do, and what it leaves to a person."""
+"""`memory undo` and its synonym `memory reflect --undo`: what it would do, what it did, what it could not do, and
+what it leaves to a person."""
 
 from pathlib import Path
 

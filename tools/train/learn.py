@@ -6,6 +6,7 @@ No random numbers, no BLAS and one thread. Nocedal and Wright, Numerical Optimiz
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,7 +58,7 @@ def fit(features: sparse.csr_matrix, classes: npt.NDArray[np.int64], outputs: in
     return Linear(point[:size].reshape(-1, outputs), point[size:])
 
 
-def _minimise(loss, point: Floats) -> Floats:  # type: ignore[no-untyped-def]
+def _minimise(loss: Callable[[Floats], tuple[float, Floats]], point: Floats) -> Floats:
     """L-BFGS with backtracking."""
     steps: deque[tuple[Floats, Floats, float]] = deque(maxlen=MEMORY)
     value, gradient = loss(point)

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import corpus
 import numpy as np
 import numpy.typing as npt
-from corpus import CATEGORIES, Labelled, Voice
+import voices as corpus
 from learn import Floats, Linear, fit, probabilities
 from scipy import sparse
+from voices import CATEGORIES, Labelled, Voice
 
 from vault_memory.salience import features, model
 from vault_memory.salience.features import BUCKETS, CONTEXT_SHARE, LEAST_FEATURES, Sentence
@@ -160,7 +160,7 @@ def packed(linears: Sequence[tuple[Head, Linear, float]], digest: str) -> bytes:
 def source_digest(folder: Path = corpus.FOLDER) -> str:
     """The hash of all that decides the weights: corpus, trainer and features."""
     here = Path(__file__).parent
-    code = [here / name for name in ("corpus.py", "learn.py", "training.py")]
+    code = [here / name for name in ("voices.py", "learn.py", "training.py")]
     files = [*code, Path(features.__file__), *sorted(folder.glob("*.txt"))]
     whole = hashlib.sha256()
     for file in files:

@@ -1,9 +1,8 @@
 """Proposes facts from what the user said in sessions and wrote in daily logs.
 
 How a remark becomes a fact:
-1. `sources` reads what has not been captured yet; `own_words` reduces it to what the sender typed themselves.
-2. `statements` (sessions) and `log_statements` find lasting statements, using `remember_requests`, `exclusions`,
-   `retractions` and the `text/word_classes` of five languages; `model_engine` asks a configured model.
-3. `judge` scores each statement (`scores`) and compares it with the notes.
-4. `job` writes or proposes it (`captured_proposals`), carries out the user's answers, and keeps the `work_log`.
+1. `sources` reads what has not been captured yet; `own_words` reduces it to the sentences its sender typed.
+2. `statements` has each sentence judged (`salience`) and relates it to its neighbours; `model_engine` asks a model.
+3. `judge` compares each statement with the notes, `admission` with the classic scores where the settings ask for it.
+4. `job` writes or proposes it (`proposals_page`), carries out the user's answers, and keeps the `work_log`.
 """

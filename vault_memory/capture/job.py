@@ -133,7 +133,7 @@ def open_proposals(index: IndexFile) -> list[Proposal]:
 
 def held_proposals(index: IndexFile, environ: Mapping[str, str]) -> list[Proposal]:
     """The proposals that wait for another day, best first."""
-    known = read_page(index).lines.keys() | _answered(index)
+    known = read_page(index).lines.keys() | _made(index, ("proposed", *ANSWERS))
     held = {one.name: one for one in _held(index, environ) if one.name not in known}
     return sorted(held.values(), key=lambda one: -one.score)
 
@@ -162,11 +162,15 @@ def _events(index: IndexFile) -> list[dict[str, Any]]:
     return [event for event in journal.capture_events(index.vault.root) if event.get("run") not in undone]
 
 
-def _answered(index: IndexFile) -> set[str]:
-    """The names of all proposals ever made or answered; those of earlier releases also by their words."""
+ANSWERS = ("accepted", "declined", "folded")
+"""What the journal says of a proposal that was answered; "proposed" is no answer."""
+
+
+def _made(index: IndexFile, events: Sequence[str]) -> set[str]:
+    """The names of the proposals of which the journal says this; those of earlier releases also by their words."""
     found = set[str]()
     for event in _events(index):
-        if event["event"] != "held":
+        if event["event"] in events:
             found |= {str(event.get("name"))}
             found |= {name_of(proposals_page.statement(str(event["text"])))} if event.get("text") else set()
     return found
@@ -242,7 +246,7 @@ class _Run:
     def run(self) -> CaptureReport:
         """Do it all, in this order: answers, search, facts, page, marks."""
         answers = self._with_given(self._read_page())
-        done = _answered(self._index)
+        done = _made(self._index, ("proposed", *ANSWERS))
         held = {one.name: one for one in _held(self._index, self._environ) if one.name not in done}
         known = self._known([*answers.open, *held.values()], set(answers.refused))
         found = (
@@ -459,8 +463,9 @@ class _Run:
     def _write_requests(self, items: Sequence[CaptureItem], done: set[str]) -> list[Proposal]:
         """Write what an agent was asked to remember, or everything in mode "write"; returns the rest as proposals."""
         rest: dict[str, Proposal] = {}
+        answered = _made(self._index, ANSWERS)
         for item in items:
-            if not item.is_kept or (item.name in done and not item.is_sure):
+            if not item.is_kept or item.name in (answered if item.is_sure else done):
                 continue
             if not (item.is_sure or self._config.capture_mode == "write"):
                 rest.setdefault(item.name, _proposal(item))

@@ -1,4 +1,4 @@
-"""Reduces a message to the sentences that its sender typed, by its form alone: no code, tags, letters, quotations, chats,
+"""Reduces a message to the sentences that its sender typed, by its form: no code, tags, letters, quotations, chats,
 logs or announced text. Pure.
 
 Forms of pasted text cannot be listed to the end. What is missed is at most proposed: `is_plain` decides what may be
@@ -89,8 +89,8 @@ def last_sentence(text: str) -> str:
 
 
 def is_plain(text: str) -> bool:
-    """Whether each line of a message has the form of a sentence: it begins with a letter, at the margin, without a label,
-    stamp or prompt, and holds no sign of a tag, a citation, code, a control or an invisible character."""
+    """Whether each line of a message has the form of a sentence: it begins with a letter, at the margin, without a
+    label, stamp or prompt, and holds no sign of a tag, a citation, code, a control or an invisible character."""
     lines = text.strip("\n").split("\n")
     return all(not line or _is_plain_line(line) for line in lines) and not _CONTROL.search(text.replace("\n", ""))
 

@@ -40,7 +40,8 @@ _MARKS = re.compile(rb"^[ \t]*[-*+] ?\[[^\] ]\](?= .*\^p-[0-9a-f]{8})", re.MULTI
 
 
 class Proposal(NamedTuple):
-    """A fact that waits for a tick: `text` is that of its bullet, `instead` the fact it replaces and where that stands."""
+    """A fact that waits for a tick: `text` is that of its bullet, `instead` the fact it replaces and where that
+    stands."""
 
     name: str
     text: str
@@ -66,8 +67,8 @@ class Proposal(NamedTuple):
 
 
 class PageAnswers(NamedTuple):
-    """What the page holds: the proposals' `lines` by name, each with its mark; the names of those that were deleted; how
-    many are missing for an unknown reason (`lost`)."""
+    """What the page holds: the proposals' `lines` by name, each with its mark; the names of those that were deleted;
+    how many are missing for an unknown reason (`lost`)."""
 
     lines: Mapping[str, ProposalLine] = {}
     deleted: frozenset[str] = frozenset()

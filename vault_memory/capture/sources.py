@@ -70,8 +70,8 @@ class SessionReader:
         self._listed: dict[str, dict[str, readers.Transcript]] = {}
 
     def unread(self, problems: list[str]) -> Iterator[CapturedSession]:
-        """The sessions to capture from, oldest first; those that the settings or an OFF_FILE exclude are marked as read,
-        and one that cannot be read is named in `problems`."""
+        """The sessions to capture from, oldest first; those that the settings or an OFF_FILE exclude are marked as
+        read, and one that cannot be read is named in `problems`."""
         skipped = SkippedSessions(self._config, self._marks.marked)
         for _, tool, key, path in sorted(_grown(self._marks.sessions, self._config, self._environ, self._until)):
             try:
@@ -110,7 +110,8 @@ class SessionReader:
         return {message.number: one for message, one in zip(session.messages, said, strict=False)}
 
     def fact_scope(self, session: CapturedSession) -> str:
-        """Where a session's facts hold: in its project, or else where the settings put its folder, or else everywhere."""
+        """Where a session's facts hold: in its project, or else where the settings put its folder, or else
+        everywhere."""
         if session.scope.startswith("project:"):
             return session.scope
         folder = self.folder(session)
@@ -216,12 +217,16 @@ def _turn(line: str, number: int, day: date | None) -> SessionTurn | None:
 
 OFF_THE_RECORD = "[off the record]"
 
+LATER_LINES = 20
+"""In how many lines after a message its user may take it back."""
+
 
 def withheld(lines: Sequence[str], first: int, last: int) -> dict[int, str]:
     """What replaces the messages on these lines of a derived text that nobody may read, by line: those that their user
     asked to keep out of the notes."""
     numbers = range(max(first, transcript.HEAD_LINES + 1), min(last, len(lines)) + 1)
-    own = [turn for number in numbers if (turn := _turn(lines[number - 1], number, None)) and turn.by_user]
+    around = range(numbers.start, min(numbers.stop + LATER_LINES, len(lines) + 1))
+    own = [turn for number in around if (turn := _turn(lines[number - 1], number, None)) and turn.by_user]
     hidden = sorted(silenced(own) & set(numbers))
     return {number: lines[number - 1].partition("User: ")[0] + f"User: {OFF_THE_RECORD}" for number in hidden}
 

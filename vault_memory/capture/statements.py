@@ -1,8 +1,9 @@
-"""Finds what is worth keeping in a session or a log: each sentence is judged (`salience`), then related to its neighbours.
+"""Finds what is worth keeping in a session or a log: each sentence is judged (`salience`), then related to its
+neighbours.
 
 A request for what stands elsewhere takes it up, a refusal silences what it is about, a correction goes with what it
-corrects, and a sentence that says too little by itself brings the one before it along. Nobody's words are changed. Pure.
-"""
+corrects, and a sentence that says too little by itself brings the one before it along. Nobody's words are changed.
+Pure."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,8 +21,8 @@ KEEP = 0.3
 """From which probability that an editor would keep it a line of a log is proposed."""
 
 DOUBTFUL, REFUSES = 0.12, 0.4
-"""From which probability of a refusal a sentence is not kept, and from which it also silences what it is about. One that
-is missed does more harm than one too many."""
+"""From which probability of a refusal a sentence is not kept, and from which it also silences what it is about. One
+that is missed does more harm than one too many."""
 
 CORRECTS, POINTS = 0.4, 0.4
 """From which probability a sentence is taken as a correction, or as a request for what stands elsewhere."""
@@ -172,8 +173,8 @@ class _Session:
             self._add(replace(new, text=text, corrects=old.text if old else ""))
 
     def _corrected(self, one: _Heard, heard: Sequence[_Heard]) -> Statement | None:
-        """The statement that a correction is about: the nearest that shares a word with it or with what the agent made of
-        it, else the sentence right before it."""
+        """The statement that a correction is about: the nearest that shares a word with it or with what the agent
+        made of it, else the sentence right before it."""
         back = self._numbers[-1 - MESSAGES_BACK :]
         near = [known for known in reversed(self.found) if known.message in back and not known.why]
         about = stems(f"{one.text} {one.agent if one.place == 0 else ''}")
@@ -235,8 +236,8 @@ def _type(judged: Judgement) -> tuple[str, str]:
 def is_writable(message: str, sentence: str) -> bool:
     """Whether a request may be written without asking: its message is plain sentences and nothing else.
 
-    A label before it ("Remember: …") must be what makes it a request: "Bob: remember that …" is what somebody else said.
-    """
+    A label before it ("Remember: …") must be what makes it a request: "Bob: remember that …" is what somebody else
+    said."""
     label = label_of(sentence)
     if not label or not message.startswith(label):
         return is_plain(message)
@@ -245,8 +246,8 @@ def is_writable(message: str, sentence: str) -> bool:
 
 
 def _complete(one: _Heard, heard: Sequence[_Heard]) -> str:
-    """A sentence, with the one before it if it says too little by itself: it opens with a pronoun, is a short answer, or
-    would not be kept without what it answers."""
+    """A sentence, with the one before it if it says too little by itself: it opens with a pronoun, is a short answer,
+    or would not be kept without what it answers."""
     is_answer = one.place == 0 and one.agent.endswith("?") and len(one.text.split()) <= BARE_WORDS
     alone = lasting(salience().head(LABEL, Sentence(one.text)))
     if not (is_answer or opens_with_pronoun(one.text) or alone < PROPOSE):

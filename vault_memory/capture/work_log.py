@@ -41,9 +41,8 @@ class SessionDay(NamedTuple):
 def compose(path: str, before: bytes, days: Iterable[SessionDay], forgotten: Sequence[str] = ()) -> bytes:
     """The note with these sessions added to those already in its block.
 
-    A title that contains one of the `forgotten` texts is removed for good. Raises ConflictError if the markers are broken
-    or somebody has edited the block.
-    """
+    A title that contains one of the `forgotten` texts is removed for good. Raises ConflictError if the markers are
+    broken or somebody has edited the block."""
     page = read_page(path, before, BLOCK)
     if page.block and not page.block.is_as_written:
         what = f"{path}: its list of sessions was edited and stays as it is."

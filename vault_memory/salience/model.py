@@ -1,8 +1,7 @@
 """Scores sentences with the trained weights: linear in hashed features, in whole numbers, without numpy. Pure.
 
-The file: MAGIC, a line of JSON (heads, outputs, scales, biases, digest), then for each output a column of BUCKETS bytes,
-a weight w as w + 128. `tools/train` makes it.
-"""
+The file: MAGIC, a line of JSON (heads, outputs, scales, biases, digest), then for each output a column of BUCKETS
+bytes, a weight w as w + 128. `tools/train` makes it."""
 
 import json
 import math

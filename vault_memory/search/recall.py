@@ -209,8 +209,8 @@ class Recall:
         return packed, unsure
 
     def _showable(self, ranking: Ranking, request: Request) -> list[Candidate]:
-        """Drop what was not there on the past day, template boilerplate on generated pages, and elsewhere properties that
-        only repeat the file's name and have no word of the question."""
+        """Drop what was not there on the past day, template boilerplate on generated pages, and elsewhere properties
+        that only repeat the file's name and have no word of the question."""
         layout, notes, past = self._store.layout, ranking.notes, self._past
         found = [ranking.passages[i] for i in ranking.scores]
         if past:

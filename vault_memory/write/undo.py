@@ -11,7 +11,8 @@ from vault_memory.vault.undo_history import UndoHistory, UndoReport
 from vault_memory.vault.undo_record import UndoRecord
 
 RESCUED = "save"
-"""The kind of a record that only keeps what another program saved while this one wrote: undone if named, not unasked."""
+"""The kind of a record that only keeps what another program saved while this one wrote: undone if named, not
+unasked."""
 
 Unforgetting = Callable[[UndoRecord, Collection[str]], AbstractContextManager[object]]
 
