@@ -148,6 +148,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.state.requests.append((self.path, {}, {k.lower(): v for k, v in self.headers.items()}))
         if self.path == "/api/version":
             self._send(200, {"version": VERSION})
+        elif self.path.startswith("/v1/models/"):
+            if not self._troubled() and (model := self._model({"model": self.path.removeprefix("/v1/models/")})):
+                self._send(200, {"type": "model", "id": model.name, "display_name": model.name})
         else:
             self._send(404, "404 page not found")
 
@@ -170,7 +173,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _troubled(self) -> bool:
         trouble = self.state.trouble
-        asks = self.path != "/api/show"
+        asks = self.path != "/api/show" and not self.path.startswith("/v1/models/")
         if asks:
             time.sleep(trouble.delay_seconds)
         if asks and trouble.dies_after >= 0:

@@ -45,6 +45,11 @@ def _are_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
+def _is_program(name: str) -> bool:
+    is_bare = bool(name.strip()) and not re.search(r"[/\\]", name) and name not in (".", "..")
+    return is_bare or os.path.isabs(os.path.expanduser(name))
+
+
 def _is_plain_path(path: str) -> bool:
     """Whether `path` is relative, without hidden parts, and valid on every platform and in every link."""
     parts = path.split("/")
@@ -152,6 +157,11 @@ _VARIABLE = _must_be(  # a key pasted here by mistake would appear in every mess
     lambda value: isinstance(value, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", value),
 )
 
+_COMMAND = _must_be(  # a relative path would mean something else in each folder, a vault's included
+    'a list of texts, first a program\'s name or absolute path, such as ["claude", "-p"]',
+    lambda value: _are_texts(value) and value and _is_program(value[0]) and "\0" not in "".join(value), tuple,
+)  # fmt: skip
+
 # --- the settings ----------------------------------------------------------------------------------------------------
 
 
@@ -199,9 +209,10 @@ class Config:
     rerank_deadline_seconds: float = _own(_number(0.1, 600), 5.0)
     reflect_at: str = _setting(_TIME, "03:30")
     reflect_entity_days: int = _setting(_number(1, 365), 2)
-    reflect_provider: str = _own(_one_of("off", "ollama", "openai", "anthropic"), "off")
+    reflect_provider: str = _own(_one_of("off", "ollama", "openai", "anthropic", "command"), "off")
     reflect_model: str = _own(_TEXT, "")
     reflect_url: str = _own(_ADDRESS, "")
+    reflect_command: tuple[str, ...] = _own(_COMMAND, ())
     reflect_key_env: str = _own(_VARIABLE, "")
     reflect_deadline_seconds: float = _own(_number(0.1, 3600), 60.0)
     reflect_run_deadline_seconds: float = _own(_number(0.1, 86_400), 600.0)
@@ -427,6 +438,7 @@ _MUST_BE_NAMED = (
     ("rerank", "model", ("ollama",)),
     ("reflect", "url", ("openai",)),
     ("reflect", "model", ("ollama", "openai", "anthropic")),
+    ("reflect", "command", ("command",)),
 )
 """(table, setting, providers that require it): nothing is sent to an address that the user did not write down."""
 

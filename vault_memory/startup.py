@@ -38,6 +38,9 @@ __version__ = "0.1.0"
 APP = "vault-memory"
 MARKERS = (".memory", ".obsidian")
 
+MODEL_RUN_VARIABLE = "MEMORY_MODEL_RUN"
+"""Set for a program that answers as the configured model: an agent's hooks do nothing in it."""
+
 _VARIABLES = ("OLLAMA_HOST", "TZ", "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 
 

@@ -71,6 +71,8 @@ _MARKED = (hook_events.COMPACTING, hook_events.COMPACTED, hook_events.SUMMED_UP,
 
 def run(call: Call) -> NoReturn:
     """Read one event from standard input, answer it on standard output, and end the process."""
+    if os.environ.get(startup.MODEL_RUN_VARIABLE):  # our own prompt is no session of the user's
+        os._exit(0)
     try:
         out = os.dup(1)
     except OSError:  # standard output is closed

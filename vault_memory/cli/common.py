@@ -95,6 +95,10 @@ def shared_options(wanted: Callable[..., Any]) -> Callable[..., Any]:
     def with_shared(*args: Any, **options: Any) -> Any:  # noqa: ANN401
         before = click.get_current_context().obj or Shared()
         shared = {name: options.pop(f"shared_{name}") or value for name, value in vars(before).items()}
+        if shared["verbose"]:
+            import logging
+
+            logging.getLogger("vault_memory").setLevel(logging.DEBUG)
         return wanted(Shared(**shared), *args, **options)
 
     function: Callable[..., Any] = with_shared

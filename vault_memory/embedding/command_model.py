@@ -21,9 +21,13 @@ from typing import Any
 from vault_memory.embedding.endpoints import Endpoint
 from vault_memory.embedding.model_clients import MAX_CHAT_BYTES, MORE_TIME, Messages
 from vault_memory.errors import RemoteError
-from vault_memory.startup import MODEL_RUN_VARIABLE, OFF_FILE, start_thread, user_folder
+from vault_memory.startup import MODEL_RUN_VARIABLE, start_thread, user_folder
+from vault_memory.vault.safe_files import make_private
 
 log = logging.getLogger(__name__)
+
+_OFF_FILE = ".nomemory"
+"""Sessions in a folder with this file are not captured: `capture.sources.OFF_FILE`."""
 
 
 class CommandModel:
@@ -36,14 +40,15 @@ class CommandModel:
 
     def chat_within(self, seconds: float, messages: Messages, form: Mapping[str, Any]) -> str:
         """The program's answer, which should be JSON of the schema `form`; raises RemoteError."""
-        with self._start() as process:
-            try:
-                said = self._talk(process, _prompt(messages, form), time.monotonic() + seconds)
-            except subprocess.TimeoutExpired:
-                raise RemoteError(f"{self.where} did not answer in {seconds:g} s", MORE_TIME) from None
-            finally:
-                if process.returncode is None:  # the group's number is free for others once the program is waited for
-                    _kill_group(process)
+        until = time.monotonic() + seconds
+        process = self._start()
+        try:
+            said = self._talk(process, _prompt(messages, form), until)
+        except subprocess.TimeoutExpired:
+            raise RemoteError(f"{self.where} did not answer in {seconds:g} s", MORE_TIME) from None
+        finally:
+            if process.returncode is None:  # after a wait, the group's number may be another's
+                _kill_group(process)
         if process.returncode:
             raise RemoteError(f"{self.where} failed with exit code {process.returncode}", self._if_failed, "busy")
         try:
@@ -98,8 +103,12 @@ class CommandModel:
             with suppress(OSError), source:  # a program need not read it all
                 source.write(prompt)
 
+        def read() -> bytes:
+            with output:
+                return output.read(MAX_CHAT_BYTES + 1)
+
         start_thread(feed)
-        reading = start_thread(lambda: output.read(MAX_CHAT_BYTES + 1))
+        reading = start_thread(read)
         if not wait([reading], until - time.monotonic()).done:
             raise subprocess.TimeoutExpired(process.args, 0)
         said = reading.result()
@@ -118,10 +127,10 @@ def _prompt(messages: Messages, form: Mapping[str, Any]) -> bytes:
 
 
 def _empty_folder(environ: Mapping[str, str]) -> Path:
-    """The folder that programs run in; its OFF_FILE keeps what an agent's program logs of its run from being captured."""
+    """The folder that programs run in; its `_OFF_FILE` keeps what agents log there from capture."""
     folder = Path(user_folder("data", environ)) / "model-runs"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / OFF_FILE).touch()
+    make_private(folder)
+    (folder / _OFF_FILE).touch()
     return folder
 
 
@@ -132,3 +141,4 @@ def _kill_group(process: "subprocess.Popen[bytes]") -> None:
     else:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

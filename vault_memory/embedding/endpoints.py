@@ -1,6 +1,7 @@
 """Resolves the configured models: provider, model, address, key variable, and the prefixes that a model expects."""
 
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -54,6 +55,8 @@ class Endpoint(NamedTuple):
     model: str
     address: Address
     key_env: str = ""
+    command: tuple[str, ...] = ()
+    """The program that is run instead of asking a server, and its arguments."""
 
     @property
     def name(self) -> str:
@@ -62,7 +65,9 @@ class Endpoint(NamedTuple):
 
     @property
     def where(self) -> str:
-        """The server for display: `ollama at 127.0.0.1:11434`."""
+        """The server or program for display: `ollama at 127.0.0.1:11434`. A program's arguments may hold secrets."""
+        if self.command:
+            return f"the program {self.command[0]}"
         return f"{self.provider} at {self.address.shown}"
 
     @property
@@ -99,6 +104,9 @@ def reflect_endpoint(config: Config, environ: Mapping[str, str]) -> Endpoint | N
     provider, url = config.reflect_provider, config.reflect_url
     if provider == "off":
         return None
+    if provider == "command":
+        model = config.reflect_model or PurePath(config.reflect_command[0]).stem
+        return Endpoint("reflect", provider, model, Address("", ""), config.reflect_key_env, config.reflect_command)
     to = ollama_address(url, environ) if provider == "ollama" else parse_address(url or ANTHROPIC_URL, None)
     return Endpoint("reflect", provider, config.reflect_model, to, config.reflect_key_env)
 

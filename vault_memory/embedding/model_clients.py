@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import wait
 from contextlib import contextmanager
 from typing import Any, ClassVar, TypeVar
+from urllib.parse import quote
 
 import httpx
 
@@ -46,7 +47,7 @@ _TOO_LONG = re.compile(
 )  # fmt: skip
 _NO_NUMBER = re.compile(r"\bnan\b|\binf\b|unsupported value", re.I)
 
-_MORE_TIME = "Give it more time in your settings."
+MORE_TIME = "Give it more time in your settings."
 
 Messages = Sequence[Mapping[str, str]]
 
@@ -73,7 +74,7 @@ def within(seconds: float, call: Callable[[], T], what: str) -> T:
     """
     future = start_thread(call)
     if not wait([future], seconds).done:
-        raise RemoteError(f"{what} in {seconds:g} s", _MORE_TIME)
+        raise RemoteError(f"{what} in {seconds:g} s", MORE_TIME)
     return future.result()
 
 
@@ -138,6 +139,10 @@ class ModelServer:
             answer = self._post("/chat/completions", body)
             return str(answer["choices"][0]["message"]["content"] or "")
 
+    def chat_within(self, seconds: float, messages: Messages, form: Mapping[str, Any]) -> str:
+        """Like `chat`, but raises RemoteError once `seconds` are over."""
+        return within(seconds, lambda: self.chat(messages, form), f"{self.where} did not answer")
+
     def find_model(self) -> int | None:
         """The model's context length in tokens, if the server reports it; raises RemoteError if either is missing."""
         # Not every such server lists its models, so send a small request.
@@ -150,8 +155,7 @@ class ModelServer:
 
     def _post(self, path: str, body: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever JSON comes
         """Send a request; if an optional key is rejected, resend without it, and leave it out from then on."""
-        to = self.endpoint.address
-        url = to.url.removesuffix(path).removesuffix(self.shared) + path + (f"?{to.query}" if to.query else "")
+        url = self._url(path)
         while True:
             sent = {key: value for key, value in body.items() if key not in self._left_out}
             answer = self.connect().post(url, json=sent)
@@ -161,6 +165,10 @@ class ModelServer:
             self._left_out |= meant
         answer.raise_for_status()
         return answer.json()
+
+    def _url(self, path: str) -> str:
+        to = self.endpoint.address
+        return to.url.removesuffix(path).removesuffix(self.shared) + path + (f"?{to.query}" if to.query else "")
 
     def connect(self) -> Any:  # noqa: ANN401 - each server has another client
         """The HTTP client; the first call creates it and imports its package, outside any deadline."""
@@ -210,7 +218,7 @@ class ModelServer:
         except RemoteError:
             raise
         except httpx.TimeoutException:
-            raise error(f"did not answer in {self._seconds:g} s", _MORE_TIME) from None
+            raise error(f"did not answer in {self._seconds:g} s", MORE_TIME) from None
         except (httpx.ConnectError, ConnectionError):
             raise error("cannot be reached", self._if_away) from None
         except httpx.HTTPStatusError as failed:
@@ -315,6 +323,12 @@ class AnthropicServer(ModelServer):
             parts = self._post("/v1/messages", body)["content"]
             handed = [json.dumps(part["input"]) for part in parts if part["type"] == "tool_use"]
             return handed[0] if handed else "".join(str(part["text"]) for part in parts if part["type"] == "text")
+
+    def find_model(self) -> None:
+        # Asking for the model's description costs nothing and sends no text.
+        with self.errors():
+            answer = self.connect().get(self._url(f"/v1/models/{quote(self.endpoint.model, safe='')}"))
+            answer.raise_for_status()
 
     def _headers(self) -> dict[str, str]:
         return {"anthropic-version": "2023-06-01"} | ({"x-api-key": self._key} if self._key else {})

@@ -22,6 +22,7 @@ from vault_memory.text.calendar_days import MONTH_NAMES
 from vault_memory.text.terms import STOP_WORDS
 
 if TYPE_CHECKING:
+    from vault_memory.embedding.command_model import CommandModel
     from vault_memory.embedding.model_clients import ModelServer
 
 Messages = list[dict[str, str]]
@@ -233,7 +234,7 @@ class ModelWriter:
         """The model's name in a page's frontmatter: `ollama/llama3.2`."""
         self._to, self._environ, self._clock, self._sleep = to, environ, clock, sleep
         self._page_seconds, self._run_seconds = config.reflect_deadline_seconds, config.reflect_run_deadline_seconds
-        self._server: ModelServer | None = None
+        self._server: ModelServer | CommandModel | None = None
         self._until: float | None = None
 
     @property
@@ -269,7 +270,7 @@ class ModelWriter:
         return self._reply(messages, form, kept_seconds=self._run_seconds / 2)
 
     def check(self) -> None:
-        """Raise RemoteError unless the server answers and has the model."""
+        """Raise RemoteError unless the server answers and has the model, or the program exists."""
         with closing(self._connect()) as server:
             server.find_model()
 
@@ -279,14 +280,17 @@ class ModelWriter:
             self._server.close()
             self._server = None
 
-    def _connect(self) -> "ModelServer":
+    def _connect(self) -> "ModelServer | CommandModel":
+        from vault_memory.embedding.command_model import CommandModel
         from vault_memory.embedding.model_clients import server_of
 
+        if self._to.command:
+            return CommandModel(self._to, self._environ)
         return server_of(self._to, self._to.key(self._environ), self._page_seconds)
 
     def _reply(self, asked: Messages, form: Mapping[str, Any], kept_seconds: float = 0.0) -> str:
         """The model's answer within one page's deadline; raises RemoteError if the run has only `kept_seconds` left."""
-        from vault_memory.embedding.model_clients import retry, within
+        from vault_memory.embedding.model_clients import retry
 
         now = self._clock()
         if self._until is None:
@@ -301,7 +305,7 @@ class ModelWriter:
 
         def ask() -> str:
             left = max(round(until - self._clock(), 1), 0.1)
-            return within(left, lambda: server.chat(asked, form), f"{server.where} did not answer")
+            return server.chat_within(left, asked, form)
 
         return retry(ask, self._sleep, lambda: until - self._clock())
 
