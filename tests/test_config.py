@@ -57,7 +57,9 @@ def test_the_users_file_wins_over_the_vaults(home: Home) -> None:
 
 def test_a_vault_may_not_set_what_is_the_users_own(home: Home) -> None:
     keys = [key for key, setting in SETTINGS.items() if setting.metadata["users_own"] and key != "vault"]
-    assert {"vault.path", "index.path", "embedding.url", "embedding.key_env", "reflect.provider"} < {*keys}
+    assert {"vault.path", "index.path", "embedding.url", "embedding.key_env", "reflect.provider", "reflect.command"} < {
+        *keys
+    }
     for text, said in (("".join(f"{key} = 1\n" for key in keys), keys), ('vault = "/elsewhere"\n', ["vault"])):
         config = home.load(vault=text)
         assert config == Config(vault=home.vault)
@@ -150,6 +152,13 @@ def test_a_model_is_set_in_the_users_file_and_the_environment_beats_it(home: Hom
     assert (found.embedding_batch, found.embedding_timeout_seconds) == (8, 2.5)
 
 
+@pytest.mark.parametrize("name", ["oracle", "/opt/oracle", "~/bin/oracle"])
+def test_a_program_is_named_by_its_name_or_an_absolute_path(home: Home, name: str) -> None:
+    in_file = home.load(f'[reflect]\nprovider = "command"\ncommand = ["{name}", "-p"]\n')
+    in_variable = home.load(MEMORY_REFLECT_PROVIDER="command", MEMORY_REFLECT_COMMAND=f'["{name}", "-p"]')
+    assert in_file.reflect_command == in_variable.reflect_command == (name, "-p")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -164,6 +173,10 @@ def test_a_model_is_set_in_the_users_file_and_the_environment_beats_it(home: Hom
         ('[reflect]\nprovider = "gemini"', "must be one of off, ollama, openai, anthropic"),
         ('[reflect]\nprovider = "openai"\nmodel = "m"', "`reflect.url` must be set"),
         ("[reflect]\ndeadline_seconds = 0", "must be a number from 0.1"),
+        ('[reflect]\nprovider = "command"', "`reflect.command` must be set"),
+        ('[reflect]\ncommand = "claude -p"', "must be a list of texts, first a program"),
+        ("[reflect]\ncommand = []", "must be a list of texts, first a program"),
+        ('[reflect]\ncommand = ["./tools/oracle"]', "must be a list of texts, first a program"),
     ],
 )
 def test_a_model_that_is_set_badly_is_reported(home: Home, text: str, said: str) -> None:

@@ -1,5 +1,6 @@
 """What doctor says of the model that writes summaries: there, unknown to its server, or no server at all."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,3 +29,26 @@ def test_doctor_checks_the_writing_model(tmp_path: Path, provider: str) -> None:
     assert "llama3.2" in there.message and "nope" in unknown.message and unknown.fix
     assert "reflect.url" in away.fix
     assert not [check for check in doctor(memory(root)) if check.name == "writer"]
+
+
+def test_anthropic_is_sent_no_text_and_without_a_key_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = fill(tmp_path / "v", {"a.md": "The boiler was mended.\n"})
+    with model_server(Model("llama3.2")) as server:
+        assert checked(root, f"http://{server.host}", "anthropic").level == "ok"
+    assert [(path, body) for path, body, _ in server.requests] == [("/v1/models/llama3.2", {})]
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    without = checked(root, "", "anthropic")
+    assert without.level == "warning" and "$ANTHROPIC_API_KEY" in without.message
+
+
+def test_doctor_says_whether_a_program_exists_and_does_not_run_it(tmp_path: Path) -> None:
+    root = fill(tmp_path / "v", {"a.md": "The boiler was mended.\n"})
+
+    def check(program: str) -> Check:
+        of = memory(root, reflect_provider="command", reflect_command=(program, "-c", "open('ran', 'w')"))
+        return next(check for check in doctor(of) if check.name == "writer")
+
+    there, away = check(sys.executable), check("no-such-oracle")
+    assert (there.level, away.level) == ("ok", "warning")
+    assert "no-such-oracle is not there" in away.message and "reflect.command" in away.fix
+    assert not (tmp_path / "ran").exists()
