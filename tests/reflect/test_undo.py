@@ -1,6 +1,7 @@
-"""`memory undo` and its synonym `memory reflect --undo`: what it would do, what it did, what it could not do, and
+"""`memory undo`, also as `memory reflect --undo`: what it would do, what it did, what it could not do, and
 what it leaves to a person."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from vaults import memory, obeying_permissions, opened, put, run
 from vault_memory.health.doctor import lint
 from vault_memory.store import journal
 from vault_memory.vault.undo_history import UndoHistory
+from vault_memory.vault.undo_record import UndoRecord
+from vault_memory.write.edit import EditRequest
 
 KALLO = "bank/entities/Kallö.md"
 
@@ -57,6 +60,32 @@ def test_an_option_that_does_not_go_with_undo_is_an_error_and_nothing_is_undone(
     said = call("--vault", str(root), "reflect", "--undo", *option)
     assert (said.code, "--undo takes --dry-run and --force alone: nothing was undone" in said.err) == (2, True)
     assert texts(root) == before
+
+
+# --- which run -------------------------------------------------------------------------------------------------------
+
+
+def test_the_last_thing_written_is_undone_whatever_wrote_it_and_then_the_one_before(tmp_path: Path) -> None:
+    root = small_vault(tmp_path / "v")
+    mine, stages = memory(root), [texts(root)]
+    reflected(root)
+    stages.append(texts(root))
+    mine.edit(EditRequest("memory/2025-12-02.md", "append", "- W @Odd: Has four hives."))
+    stages.append(texts(root))
+    mine.forget(mine.plan_forget("memory/2025-11-20.md", 2, 2))
+    UndoRecord.begin(root, "save").keep("memory/2025-11-20.md", b"theirs", (root / "memory/2025-11-20.md").read_bytes())
+    for kind in ("forget", "edit", "reflect"):
+        told = dict(json.loads(call("--vault", str(root), "undo", "--json").out))
+        assert (told["kind"], texts(root)) == (kind, stages.pop())
+    nothing = call("--vault", str(root), "undo")
+    assert (nothing.code, "taken back already" in nothing.err) == (2, True)
+
+
+def test_a_rescued_save_is_put_back_by_its_name(root: Path) -> None:
+    UndoRecord.begin(root, "save").keep(NORA, b"theirs\n", (root / NORA).read_bytes())
+    told = call("--vault", str(root), "undo", UndoHistory(root).runs("save")[0].name)
+    assert (told.code, told.out.startswith("Undo of another program's save, ")) == (0, True)
+    assert (root / NORA).read_bytes() == b"theirs\n"
 
 
 # --- what was done is told -------------------------------------------------------------------------------------------

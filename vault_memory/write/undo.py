@@ -49,8 +49,8 @@ def _choose(history: UndoHistory, index: IndexFile, name: str, force: bool) -> t
     for run in standing:
         with suppress(UsageError):  # it may have been killed before its first write
             return run, history.undoing(run, index.vault, force=force)
-    why = "Every page was edited since the last run." if standing else "All that is kept for an undo is undone already."
-    raise UsageError("There is nothing to undo.", why)
+    nothing, edited = "All that commands wrote is taken back already.", "Every page was edited since the last run."
+    raise UsageError("There is nothing to undo.", edited if standing else nothing)
 
 
 def _reindex(index: IndexFile, paths: list[str]) -> None:
