@@ -4,8 +4,7 @@ A lasting statement looks alike in any language: it has a subject, speaks of all
 reason, answers or corrects. Recognising this takes no knowledge of the topic, so the tables contain only words that a
 grammar can list exhaustively. **To add a language**, add an entry to LANGUAGES: fill each field with the words that a
 grammar lists under that heading (`past`, `unreal` and `months` are patterns of whole words; leave a field empty if
-the language has none). Add its cues of several words to CUES (capture/cues.py), and its words for remembering to WORDS
-(remember_requests.py), which are read whichever languages are enabled.
+the language has none). Only search and comparison read them: what is worth keeping is learnt (`salience/`).
 """
 
 import re
