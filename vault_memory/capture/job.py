@@ -42,6 +42,7 @@ from vault_memory.sessions import ledger
 from vault_memory.store import journal
 from vault_memory.store.note_queries import KnownFact
 from vault_memory.text.scope_syntax import GLOBAL, normal_scope
+from vault_memory.text.word_classes import words_of
 from vault_memory.vault import locations
 from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.undo_record import digest
@@ -158,8 +159,12 @@ def has_ticks(index: IndexFile) -> bool:
 
 def _events(index: IndexFile) -> list[dict[str, Any]]:
     """What the journals say of proposals, without what undone runs did."""
-    undone = {run.name for run in UndoHistory(index.vault.root).runs() if run.is_undone}
+    undone = _undone_runs(index)
     return [event for event in journal.capture_events(index.vault.root) if event.get("run") not in undone]
+
+
+def _undone_runs(index: IndexFile) -> set[str]:
+    return {run.name for run in UndoHistory(index.vault.root).runs() if run.is_undone}
 
 
 ANSWERS = ("accepted", "declined", "folded")
@@ -174,6 +179,15 @@ def _made(index: IndexFile, events: Sequence[str]) -> set[str]:
             found |= {str(event.get("name"))}
             found |= {name_of(proposals_page.statement(str(event["text"])))} if event.get("text") else set()
     return found
+
+
+def _restored_ticks(index: IndexFile) -> set[str]:
+    """The names of proposals accepted by a run of an earlier release that was undone since: the pages that it put back
+    hold the tick. What earlier releases noted has a text; times do not count, as clocks differ."""
+    events, undone = journal.capture_events(index.vault.root), _undone_runs(index)
+    last = {str(event.get("name")): event for event in events}
+    newer = {str(event.get("name")) for event in events if event["text"] is None}
+    return {name for name, one in last.items() if one["event"] == "accepted" and one.get("run") in undone} - newer
 
 
 def _held(index: IndexFile, environ: Mapping[str, str]) -> list[Proposal]:
@@ -240,6 +254,8 @@ class _Run:
         self._drafts: dict[str, bytes] = {}
         """The notes as a dry run would leave them."""
         self._is_page_broken = False
+        self._reopened: list[Proposal] = []
+        """The proposals whose tick an undo brought back: they wait for a new one."""
         self.paths: set[str] = set()
         self.report = CaptureReport()
 
@@ -278,6 +294,7 @@ class _Run:
         self.report.held = list(waiting.values())
         self._note("proposed", shown)
         self._write_page([*left, *shown], len(waiting), answers)
+        self._note("proposed", self._reopened)  # from now on a tick counts
         if self._config.sessions_log:
             self._write_work_log(found.days)
         self.report.waiting = len(left) + len(shown) + len(waiting)
@@ -353,6 +370,10 @@ class _Run:
         """The answers on the page, replaced by those given with the call."""
         given, held = self._given or {}, {one.name: one for one in _held(self._index, self._environ)}
         lines, instead = dict(found.lines), dict(found.instead)
+        for name in sorted(_restored_ticks(self._index) & {one.name for one in found.ticked} - given.keys()):
+            self._reopened.append(one := Proposal(name, lines[name].text))
+            lines[name] = lines[name]._replace(mark="", line=proposals_page.line(one))
+            self.report.problems.append(f'An undo took "{one.statement}" back: it waits for a new tick in {self._page}')
         for name, is_wanted in given.items():
             if name not in lines and name not in held:
                 raise UsageError(f"No proposal `{name}` is open.", "`memory proposals` lists those that are.")
@@ -463,9 +484,12 @@ class _Run:
     def _write_requests(self, items: Sequence[CaptureItem], done: set[str]) -> list[Proposal]:
         """Write what an agent was asked to remember, or everything in mode "write"; returns the rest as proposals."""
         rest: dict[str, Proposal] = {}
-        answered = _made(self._index, ANSWERS)
+        answered, older = _made(self._index, ANSWERS), [event for event in _events(self._index) if event.get("text")]
         for item in items:
-            if not item.is_kept or item.name in (answered if item.is_sure else done):
+            names = {item.name, *proposals_page.older_names(item.text, item.source)}
+            if not item.is_kept or names & (answered if item.is_sure else done):
+                continue
+            if any(_is_cut_from(item, event) for event in older if not item.is_sure or event["event"] in ANSWERS):
                 continue
             if not (item.is_sure or self._config.capture_mode == "write"):
                 rest.setdefault(item.name, _proposal(item))
@@ -564,6 +588,14 @@ def _proposal(item: CaptureItem) -> Proposal:
 
 def _origin(one: Proposal) -> str:
     return "page" if one.is_page else "session" if one.source.startswith("sessions/") else "log"
+
+
+def _is_cut_from(item: CaptureItem, event: Mapping[str, Any]) -> bool:
+    """Whether an item and an event of an earlier release, which cut its statements shorter and put names for pronouns,
+    come from the same message or line and say the same: but for its first word, one of them is part of the other."""
+    text = str(event["text"])
+    short, long = sorted((words_of(item.text), words_of(proposals_page.statement(text))), key=len)
+    return text.endswith(f" — {item.source}") and set(short[1:]) <= set(long)
 
 
 def _is_same(fact: facts.RetainFact, bullet: Bullet) -> bool:

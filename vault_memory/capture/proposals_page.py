@@ -197,6 +197,15 @@ def name_of(text: str) -> str:
     return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=4).hexdigest()
 
 
+def older_names(text: str, source: str) -> set[str]:
+    """The ids that earlier releases may have given to a statement: hashes of its place and its words from any on, as
+    they cut off how a sentence began. The journal has no words of what was forgotten, but still its id."""
+    starts = (found.start() for found in re.finditer(r"\b\w", text))
+    tails = (tail for at in starts for tail in (text[at:], text[at].upper() + text[at + 1 :]))
+    keys = (f"{source.partition('#')[0]}\0{tail}".encode("utf-8", "replace") for tail in tails)
+    return {hashlib.blake2b(key, digest_size=4).hexdigest() for key in keys}
+
+
 def propose_page(name: str, source: str) -> Proposal:
     """The proposal of a page for a name; `source` cites a line that contains it."""
     digits = hashlib.blake2b(f"page\0{name.casefold()}".encode("utf-8", "replace"), digest_size=4).hexdigest()
