@@ -295,7 +295,7 @@ def find_log_statements(lines: Sequence[tuple[int, str]], earlier: Iterable[str]
 
 def is_refusal(text: str) -> bool:
     """Whether a text by itself asks to keep something out of the notes."""
-    return salience().head(LABEL, Sentence(text))["X"] >= PROPOSE
+    return salience().head(LABEL, Sentence(text))["X"] >= REFUSES
 
 
 def _corrected_line(text: str, before: Sequence[str]) -> str:
