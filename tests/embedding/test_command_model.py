@@ -1,6 +1,7 @@
 """A program as the configured model: what it is given, what it does wrong, and that nothing of it stays behind."""
 
 import json
+import logging
 import os
 import sys
 import textwrap
@@ -109,8 +110,10 @@ def _wait_for_the_end_of(pid: int) -> None:
     ],
 )
 def test_a_program_that_fails_is_an_error_like_a_servers(
-    asking: Asking, body: str, kind: str, said: str, runs: int, capfd: pytest.CaptureFixture[str]
-) -> None:
+    asking: Asking, body: str, kind: str, said: str, runs: int,
+    capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
+    caplog.set_level(logging.INFO, "vault_memory")  # another test's `-v` may have left it at debug
     error = asking.fails(body)
     assert (error.kind, len(asking.slept) + 1) == (kind, runs) and said in str(error) and error.next_step
     assert capfd.readouterr() == ("", "")
