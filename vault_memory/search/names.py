@@ -45,22 +45,6 @@ class Names:
         several = {slug: dict.fromkeys(pages) for slug, pages in self._aliases.items() if slug not in self._own}
         return {s: [self.pages[page] for page in several[s]] for s in sorted(several) if len(several[s]) > 1}
 
-    @property
-    def full_names(self) -> dict[str, str]:
-        """The words that only one note's name of several words contains, with that name: "Sanjay" of "Sanjay Rao".
-
-        None is a name of its own.
-        """
-        found: dict[str, list[str]] = defaultdict(list)
-        spelled = note_queries.spellings(self._view)
-        for slug, name in spelled.items():
-            words = name.split()
-            if 1 < len(words) <= entities.MAX_NAME_WORDS and all(word[:1].isupper() for word in words):
-                for word in words if self.page(slug) or self.note(name) else ():
-                    found[word].append(name)
-        alone = {word: names[0] for word, names in found.items() if len(names) == 1}
-        return {word: name for word, name in alone.items() if entities.slug(word) not in spelled}
-
     def canonical(self, name: str) -> str:
         """Return an entity's canonical slug: its page's if it has one, else its note's, else the name's own.
 

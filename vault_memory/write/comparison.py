@@ -15,13 +15,12 @@ from vault_memory.markdown.supersession import supersedes
 from vault_memory.search.relevance_gate import telling_weight
 from vault_memory.store import note_queries
 from vault_memory.store.note_queries import KnownFact
-from vault_memory.store.rows import wording_hash
 from vault_memory.store.vectors import cosine
 from vault_memory.store.view import KINDS, View
 from vault_memory.text import date_finder
 from vault_memory.text.calendar_days import MONTHS
 from vault_memory.text.scope_syntax import GLOBAL
-from vault_memory.text.word_classes import LANGUAGES, denies, grammar_of, grammars, language_of, words_of
+from vault_memory.text.word_classes import denies, grammar_of, grammars, language_of, words_of
 
 CREATE, MERGE, SUPERSEDE, SKIP, SAME = "create", "merge", "supersede", "skip", "same"
 
@@ -98,7 +97,7 @@ def _function_words(language: str) -> frozenset[str]:
 def _contrasts(text: str) -> frozenset[str]:
     """The words of contrast and of liking in a text: function words that may be all that sets two statements apart."""
     words = words_of(text)
-    classes = grammar_of(language_of(words, [*LANGUAGES]) or "en").classes
+    classes = grammar_of(language_of(words) or "en").classes
     return (classes["contrasts"] | classes["likes"]).intersection(words)
 
 
@@ -130,12 +129,6 @@ def _stands_in(name: str, text: str) -> bool:
     """Whether a text contains a name, given as its slug."""
     words = re.escape(name).replace(r"\-", "[ -]")
     return re.search(rf"(?<!\w){words}(?!\w)", text.casefold()) is not None
-
-
-def statement_key(text: str, scope: str) -> int:
-    """The key of a statement in the journal, which must not contain the words of a fact that may be forgotten."""
-    words = without_citation(text)
-    return wording_hash(words if scope == GLOBAL else f"{scope} {words}")
 
 
 def newest_facts(view: View, slugs: Collection[str], limit: int) -> list[KnownFact]:
@@ -267,7 +260,7 @@ class Comparer:
         entities that a `known` statement mentions."""
         text = f"{text} {' '.join(known.slugs)}" if known else text
         found: set[str] = set()
-        closed = _function_words(language_of(words_of(text), [*LANGUAGES]))
+        closed = _function_words(language_of(words_of(text)))
         for word in _WORD.findall(text.casefold()):
             stem, length = word[:SAME_LETTERS].rstrip("s"), self._embedder.word_length(word)
             if word.isdigit() or (word not in closed and (length is None or telling_weight(length))):
