@@ -11,7 +11,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from vault_memory.capture.admission import Gating
     from vault_memory.capture.judge import CaptureItem, CaptureReport
     from vault_memory.capture.proposals_page import Proposal
     from vault_memory.context.bundle import Bundle
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from vault_memory.memory import Memory
     from vault_memory.reflect.job import ReflectReport
     from vault_memory.reflect.opinion_query import Opinion
+    from vault_memory.salience.admission import Gating
     from vault_memory.search.answer import Answer, Result
     from vault_memory.search.entity_profile import EntityProfile, EntityRow, FactLine, KeptFact
     from vault_memory.search.get import Excerpt
@@ -57,7 +57,7 @@ _MODULES = {
     "CaptureItem": "capture.judge", "CaptureReport": "capture.judge", "DaemonMemory": "daemon.daemon_memory",
     "EntityProfile": "search.entity_profile", "EntityRow": "search.entity_profile", "Excerpt": "search.get",
     "FactLine": "search.entity_profile", "Federation": "federation", "ForgetResult": "write.forget",
-    "Gating": "capture.admission",
+    "Gating": "salience.admission",
     "JournalEntry": "store.journal", "KeptFact": "search.entity_profile", "Memory": "memory",
     "Opinion": "reflect.opinion_query", "Proposal": "capture.proposals_page", "ReflectReport": "reflect.job",
     "Removal": "write.forget", "Report": "indexing.indexer", "Result": "search.answer", "RetainResult": "write.retain",

@@ -22,7 +22,6 @@ from vault_memory.search.answer import Answer, Request, Result
 from vault_memory.search.searcher import Searcher
 
 if TYPE_CHECKING:
-    from vault_memory.capture.admission import Gating
     from vault_memory.capture.judge import CaptureReport
     from vault_memory.capture.proposals_page import Proposal
     from vault_memory.context.bundle import Bundle, ContextRequest
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Progress, Report
     from vault_memory.reflect.job import ReflectReport, Steps
     from vault_memory.reflect.opinion_query import Opinion
+    from vault_memory.salience.admission import Gating
     from vault_memory.search.entity_profile import EntityProfile, EntityRow, KeptFact
     from vault_memory.search.get import Excerpt
     from vault_memory.store.journal import JournalEntry

@@ -41,6 +41,9 @@ MARKERS = (".memory", ".obsidian")
 MODEL_RUN_VARIABLE = "MEMORY_MODEL_RUN"
 """Set for a program that answers as the configured model: an agent's hooks do nothing in it."""
 
+OFF_FILE = ".nomemory"
+"""Sessions in a folder with a file of this name, or below it, are not captured."""
+
 _VARIABLES = ("OLLAMA_HOST", "TZ", "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 
 

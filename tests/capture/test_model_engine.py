@@ -10,9 +10,9 @@ from vaults import fill
 
 from vault_memory.capture.judge import CaptureItem
 from vault_memory.capture.model_engine import model_statements
-from vault_memory.capture.own_words import SessionTurn
 from vault_memory.config import Config
 from vault_memory.federation import Federation
+from vault_memory.text.own_words import SessionTurn
 
 SAID = [
     SessionTurn(1, True, "The warehouse printers are all 203 dpi though, so the default stays 8."),

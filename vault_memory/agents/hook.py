@@ -216,11 +216,11 @@ class HookRun:
         if not self.event.said and hook_events.has_stored(lines):
             self.session.note(REMINDED)
             return False
-        from vault_memory.capture.admission import GATE
-        from vault_memory.capture.own_words import SessionTurn
         from vault_memory.capture.statements import find_statements
+        from vault_memory.salience.admission import GATE
         from vault_memory.sessions.readers import SPEAKERS, read_claude_code
         from vault_memory.sessions.transcript import clean_message
+        from vault_memory.text.own_words import SessionTurn
 
         self.doing = "weighing what was said"
         messages = (message for message in map(read_claude_code, lines) if message)

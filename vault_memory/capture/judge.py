@@ -8,10 +8,9 @@ from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from vault_memory.capture import sources
-from vault_memory.capture.admission import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
 from vault_memory.capture.model_engine import model_decision, model_statements
 from vault_memory.capture.proposals_page import Proposal, name_of, propose_page
-from vault_memory.capture.sources import CapturedLog, CapturedSession, Marks
+from vault_memory.capture.sources import CapturedLog, Marks
 from vault_memory.capture.statements import SECRET, SILENCED, Statement, find_log_statements, find_statements
 from vault_memory.capture.work_log import SessionDay
 from vault_memory.embedding.builtin_embedder import builtin
@@ -19,8 +18,10 @@ from vault_memory.errors import RemoteError, UsageError, VaultMemoryError
 from vault_memory.indexing.index_file import IndexFile
 from vault_memory.markdown.fact_text import inert
 from vault_memory.reflect.model_writer import ModelWriter, configured_writer
+from vault_memory.salience.admission import GATE, PRESETS, AdmissionInput, Gating, admission, gating_scalar
 from vault_memory.search import recall_options
 from vault_memory.search.names import Names
+from vault_memory.sessions.session import Session
 from vault_memory.sessions.sync import sync_transcripts
 from vault_memory.store import embedding_rows, note_queries
 from vault_memory.store.search_queries import Search
@@ -192,7 +193,7 @@ def find_items(
     marks = marks if asked.since is None else marks._replace(sessions={}, logs={})
     idle = timedelta(minutes=asked.idle_minutes)
     reader = sources.SessionReader(config, environ, marks, asked.now - idle if idle else None)
-    sessions: list[CapturedSession] = []
+    sessions: list[Session] = []
     if sources.is_own_vault(index.vault.root, config):
         sessions += reader.unread(report.problems)
     elif config.sessions_tools:
@@ -298,7 +299,7 @@ class _Judge:
         self._writer, self._report = writer, report
         self._written: set[str] = set()
 
-    def of_session(self, session: CapturedSession, done: int, reader: sources.SessionReader) -> list[CaptureItem]:
+    def of_session(self, session: Session, done: int, reader: sources.SessionReader) -> list[CaptureItem]:
         """The statements of a session's user after its first `done` messages."""
         found = self._statements(session, done)
         if not any(one.message > done for one in found):
@@ -313,7 +314,7 @@ class _Judge:
         items = [self._judge(one, place(one.message)) for one in found if one.message > done]
         return [item for item in items if self._is_wanted(item.day)]
 
-    def _statements(self, session: CapturedSession, done: int) -> list[Statement]:
+    def _statements(self, session: Session, done: int) -> list[Statement]:
         """A session's statements: requests by the trained judgement, all else by the model if one answers."""
         found = find_statements(session.messages)
         if self._writer is None or self._writer.is_over:

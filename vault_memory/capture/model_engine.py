@@ -9,11 +9,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from vault_memory.capture.own_words import SessionTurn, split_sentences
 from vault_memory.capture.statements import KIND_OF_CATEGORY, Statement
 from vault_memory.errors import RemoteError
 from vault_memory.markdown.fact_text import TRACEABLE, traced
 from vault_memory.reflect.model_writer import Ask, object_form, read_object, ungrounded
+from vault_memory.text.own_words import SessionTurn, split_sentences
 from vault_memory.text.word_classes import denies
 from vault_memory.write.comparison import CREATE, MERGE, SKIP, SUPERSEDE
 

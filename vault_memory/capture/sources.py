@@ -4,54 +4,29 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vault_memory.capture.own_words import SessionTurn, split_sentences
 from vault_memory.capture.statements import silenced
 from vault_memory.capture.work_log import NO_TITLE, SessionDay
 from vault_memory.config import Config
 from vault_memory.errors import UsageError, VaultMemoryError
-from vault_memory.markdown import entities, facts, provenance, scopes
+from vault_memory.markdown import entities, provenance, scopes
 from vault_memory.markdown.fact_text import inert
-from vault_memory.markdown.note import TEXT, Note
+from vault_memory.markdown.log_lines import own_lines, prose
 from vault_memory.sessions import ledger, projects, readers, transcript
+from vault_memory.sessions.session import Session, read_session, read_turn
+from vault_memory.sessions.skipped import SkippedSessions
 from vault_memory.sessions.transcript import Message
 from vault_memory.startup import vault_id
 from vault_memory.text import daily_notes
-from vault_memory.text.agent_frame import unquoted
+from vault_memory.text.own_words import split_sentences
 from vault_memory.text.scope_syntax import GLOBAL, Folders
 from vault_memory.vault import safe_files
 from vault_memory.vault.vault import Vault
-
-_LINE = re.compile(r"- (?:\[(?P<day>\d{4}-\d\d-\d\d)\] )?(?P<speaker>User|Assistant|Tool): (?P<text>.*)")
-
-
-class CapturedSession(NamedTuple):
-    """A session to capture from; `path` is its derived file, `key` its transcript's key, `id` the tool's own id."""
-
-    path: str
-    tool: str
-    key: str
-    id: str
-    scope: str
-    title: str
-    messages: tuple[SessionTurn, ...]
-    length: int
-    """The number of its last entry, summaries included, which are not in `messages`."""
-
-    @property
-    def name(self) -> str:
-        """The name used in citations: `sessions/claude-code/<id>`."""
-        return transcript.public_name(self.path)
-
-
-OFF_FILE = ".nomemory"
-"""A file of this name excludes sessions in its folder and below from capture."""
 
 
 def is_own_vault(vault: Path, config: Config) -> bool:
@@ -69,13 +44,13 @@ class SessionReader:
         self._config, self._environ, self._marks, self._until = config, environ, marks, until
         self._listed: dict[str, dict[str, readers.Transcript]] = {}
 
-    def unread(self, problems: list[str]) -> Iterator[CapturedSession]:
+    def unread(self, problems: list[str]) -> Iterator[Session]:
         """The sessions to capture from, oldest first; those that the settings or an OFF_FILE exclude are marked as
         read, and one that cannot be read is named in `problems`."""
         skipped = SkippedSessions(self._config, self._marks.marked)
         for _, tool, key, path in sorted(_grown(self._marks.sessions, self._config, self._environ, self._until)):
             try:
-                one = _read(ledger.folder(self._environ), tool, key, path)
+                one = read_session(ledger.folder(self._environ), tool, key, path)
                 is_skipped = skipped.hold(one.scope, self.folder(one))
             except FileNotFoundError:
                 continue
@@ -88,7 +63,7 @@ class SessionReader:
                 yield one
         self._marks.marked[:] = sorted(skipped.marked)
 
-    def _records(self, session: CapturedSession) -> Iterator[readers.Record]:
+    def _records(self, session: Session) -> Iterator[readers.Record]:
         """The records of a session's transcript; none if it is gone."""
         if session.tool not in self._listed:
             root = readers.tool_folder(session.tool, self._config, self._environ)
@@ -98,18 +73,18 @@ class SessionReader:
         with suppress(OSError, KeyError):
             yield from self._listed[session.tool][session.key].records()
 
-    def folder(self, session: CapturedSession) -> str:
+    def folder(self, session: Session) -> str:
         """The working directory in which a session began; "" if unknown, or no path at all."""
         found = next((record.folder for record in self._records(session) if record.folder), "")
         return "" if "\0" in found else found
 
-    def messages(self, session: CapturedSession) -> dict[int, Message]:
+    def messages(self, session: Session) -> dict[int, Message]:
         """A session's messages as in the tool's transcript, by number."""
         messages = (record.message for record in self._records(session) if record.message)
         said = (one for one in messages if one.speaker != transcript.SUMMARY and transcript.clean_message(one.text))
         return {message.number: one for message, one in zip(session.messages, said, strict=False)}
 
-    def fact_scope(self, session: CapturedSession) -> str:
+    def fact_scope(self, session: Session) -> str:
         """Where a session's facts hold: in its project, or else where the settings put its folder, or else
         everywhere."""
         if session.scope.startswith("project:"):
@@ -119,7 +94,7 @@ class SessionReader:
             return session.scope
         return projects.find_project(Path(folder), self._config, self._environ) or GLOBAL
 
-    def days(self, session: CapturedSession, done: int, since: date | None) -> Iterator[SessionDay]:
+    def days(self, session: Session, done: int, since: date | None) -> Iterator[SessionDay]:
         """The days of a session's messages after the first `done`, each with the time of its first message that day."""
         by_tool = self.messages(session)
         for day in sorted({one.day for one in session.messages if one.number > done and one.day}):
@@ -128,7 +103,7 @@ class SessionReader:
                 yield SessionDay(session.name, day, min(times, default=None), session.scope, _own_title(session))
 
 
-def _own_title(session: CapturedSession) -> str:
+def _own_title(session: Session) -> str:
     """A session's title, made inert, if its user typed it and did not ask to keep it out of the notes."""
     turns = [turn for turn in session.messages if turn.by_user]
     typed = " ".join(
@@ -136,43 +111,6 @@ def _own_title(session: CapturedSession) -> str:
     )
     title = " ".join(session.title.removesuffix(" …").split())
     return inert(session.title) if title and title in " ".join(typed.split()) else NO_TITLE
-
-
-class SkippedSessions:
-    """Decides which sessions to skip: those whose project or folder (or a parent) is named in the settings, or whose
-    folder, repository root or a parent of either contains an OFF_FILE.
-
-    `marked` are the folders seen with an OFF_FILE; a mark persists while its drive is unmounted or its folder is gone.
-    """
-
-    def __init__(self, config: Config, marked: Iterable[str]) -> None:
-        self.marked = set(marked)
-        self._names = {one.removeprefix("project:") for one in config.capture_skip}
-        self._folders = {os.path.realpath(os.path.expanduser(one)) for one in config.capture_skip if os.sep in one}
-
-    def hold(self, scope: str, folder: str) -> bool:
-        """Whether to skip a session with this scope that began in this folder."""
-        names, off, place = {scope.removeprefix("project:")}, [False], Path(folder)
-        if place.is_absolute():
-            is_there = place.is_dir()
-            names |= set() if is_there else set(map(projects.identifier, place.parts))  # its project cannot be known
-            places = (*_upwards(place), *_upwards(projects.git_root(place) or place))
-            off = [self._is_off(one, is_there) for one in places]  # no short circuit: each call updates the marks
-        return any(off) or not names.isdisjoint(self._names)
-
-    def _is_off(self, place: str, is_there: bool) -> bool:
-        """Whether a folder is excluded; `is_there`: the session's folder exists, so the drive is mounted."""
-        if os.path.lexists(os.path.join(place, OFF_FILE)):
-            self.marked.add(place)
-        elif is_there:
-            self.marked.discard(place)
-        return place in self.marked or place in self._folders
-
-
-def _upwards(folder: Path) -> list[str]:
-    """A folder and its parents, both as given and with links resolved."""
-    real = Path(os.path.realpath(folder))
-    return list(dict.fromkeys(map(str, (folder, *folder.parents, real, *real.parents))))
 
 
 def has_sessions_due(vault: Path, config: Config, environ: Mapping[str, str], until: datetime) -> bool:
@@ -193,28 +131,6 @@ def _grown(
                     yield state.day, tool, key, state.path
 
 
-def _read(home: Path, tool: str, key: str, path: str) -> CapturedSession:
-    messages, length = [], 0
-    with open(home / path, encoding="utf-8") as lines:
-        head = dict(line.rstrip().partition(": ")[::2] for line in islice(lines, transcript.HEAD_LINES))
-        day = date.fromisoformat(head["date"]) if head.get("date") else None
-        for length, line in enumerate(lines, start=1):
-            if turn := _turn(line, length, day):
-                messages.append(turn)
-                day = turn.day
-    scope, title = (str(json.loads(head.get(name, '""'))) for name in ("scope", "title"))
-    return CapturedSession(path, tool, key, Path(key).stem, scope, title, tuple(messages), length)
-
-
-def _turn(line: str, number: int, day: date | None) -> SessionTurn | None:
-    """The message on a line of a derived text; `day` is that of the message before it. None for a summary."""
-    if found := _LINE.match(line):
-        day = date.fromisoformat(found["day"]) if found["day"] else day
-        text = unquoted(found["text"]).replace(transcript.BREAK, "\n")
-        return SessionTurn(number, found["speaker"] == "User", text, day)
-    return None
-
-
 OFF_THE_RECORD = "[off the record]"
 
 LATER_LINES = 20
@@ -226,20 +142,12 @@ def withheld(lines: Sequence[str], first: int, last: int) -> dict[int, str]:
     asked to keep out of the notes."""
     numbers = range(max(first, transcript.HEAD_LINES + 1), min(last, len(lines)) + 1)
     around = range(numbers.start, min(numbers.stop + LATER_LINES, len(lines) + 1))
-    own = [turn for number in around if (turn := _turn(lines[number - 1], number, None)) and turn.by_user]
+    own = [turn for number in around if (turn := read_turn(lines[number - 1], number, None)) and turn.by_user]
     hidden = sorted(silenced(own) & set(numbers))
     return {number: lines[number - 1].partition("User: ")[0] + f"User: {OFF_THE_RECORD}" for number in hidden}
 
 
 # --- daily logs -----------------------------------------------------------------------------------------------------
-
-_LEAD = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])?\s*(?:\d{1,2}[:.]\d\d(?:\s?[ap]m)?\b[\s,–-]*)?", re.IGNORECASE)
-"""What precedes the words of a log's line: a bullet and the time of day."""
-
-LINE_CHARS = 1500
-"""A longer line of a log is taken as pasted."""
-
-_TASK = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\[.\]\s")
 
 
 class CapturedLog(NamedTuple):
@@ -276,44 +184,9 @@ def logs_beyond(
             if provenance.note_origin(note.properties, note.path) == provenance.PERSON:
                 scope = scopes.note_scope(note.properties, path, folders)
                 names = {
-                    name: at for at in range(1, len(note.states) + 1) for name in entities.mentions(_prose(note, at))
+                    name: at for at in range(1, len(note.states) + 1) for name in entities.mentions(prose(note, at))
                 }
-                yield CapturedLog(path, day, scope, digest, tuple(_own_lines(note)), names)
-
-
-def _prose(note: Note, number: int) -> str:
-    """A line of a note as shown; "" in code, comments and managed blocks."""
-    return note.shown(number) if note.states[number - 1] == TEXT and not note.is_owned(number) else ""
-
-
-def _own_lines(note: Note) -> Iterator[tuple[int, str]]:
-    """The prose lines a person wrote, numbered: no facts, tasks, quotations, code, tables, dialogue or managed blocks,
-    and nothing with a scope or an author of its own."""
-    told, private = (
-        {at for fact in facts.facts(note, None) for at in range(fact.start_line, fact.end_line + 1)},
-        (scopes.by_line(note).keys() | scopes.by_line(note, scopes.BY).keys()),
-    )
-    for number, state in enumerate(note.states, start=1):
-        line = note.plain(number)
-        if state != TEXT or number in told or number in private or note.is_owned(number):
-            continue
-        words = _LEAD.sub("", note.shown(number), count=1)
-        is_fact = facts.HEAD.match(words) is not None and "(" in words[:3]  # one that is malformed
-        text = _readable(words)
-        if (
-            text
-            and len(text) <= LINE_CHARS
-            and not (_TASK.match(line) or line.lstrip().startswith((">", "|")) or is_fact)
-        ):
-            yield number, text
-
-
-def _readable(line: str) -> str:
-    """A line without the tags at its end and with wiki links replaced by their text."""
-    words = re.sub(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]+)\]\]", r"\1", line).split()
-    while words and words[-1].startswith("#") and len(words[-1]) > 1:
-        words.pop()
-    return " ".join(words)
+                yield CapturedLog(path, day, scope, digest, tuple(own_lines(note)), names)
 
 
 class Marks(NamedTuple):
@@ -355,6 +228,6 @@ def day_said(source: str, environ: Mapping[str, str]) -> date | None:
         return date.fromisoformat(found[0])
     with suppress(OSError, ValueError, UsageError):
         if (named := transcript.parse_name(source)) and named[1]:
-            turns = _read(ledger.folder(environ), "", "", named[0]).messages
+            turns = read_session(ledger.folder(environ), "", "", named[0]).messages
             return next((turn.day for turn in turns if turn.number == named[1][0]), None)
     return None

@@ -8,10 +8,10 @@ Pure."""
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from vault_memory.capture.own_words import BULLET, SessionTurn, is_plain, label_of, last_sentence, split_sentences
 from vault_memory.salience.features import Sentence, words
 from vault_memory.salience.model import LABEL, Judgement, salience
 from vault_memory.sessions import redact
+from vault_memory.text.own_words import BULLET, SessionTurn, is_plain, label_of, last_sentence, split_sentences
 from vault_memory.text.word_classes import grammars, words_of
 
 PROPOSE, WRITE = 0.5, 0.65

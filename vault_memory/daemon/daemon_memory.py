@@ -13,7 +13,6 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from pydantic import ConfigDict, create_model
 from pydantic_core import to_jsonable_python
 
-from vault_memory.capture.admission import Gating
 from vault_memory.capture.judge import CaptureReport
 from vault_memory.capture.proposals_page import Proposal
 from vault_memory.config import load
@@ -25,6 +24,7 @@ from vault_memory.indexing.indexer import Report
 from vault_memory.memory import Memory
 from vault_memory.reflect.job import ReflectReport
 from vault_memory.reflect.opinion_query import Opinion
+from vault_memory.salience.admission import Gating
 from vault_memory.search.answer import Answer
 from vault_memory.search.entity_profile import EntityProfile, EntityRow, KeptFact
 from vault_memory.search.get import Excerpt

@@ -21,13 +21,10 @@ from typing import Any
 from vault_memory.embedding.endpoints import Endpoint
 from vault_memory.embedding.model_clients import MAX_CHAT_BYTES, MORE_TIME, Messages
 from vault_memory.errors import RemoteError
-from vault_memory.startup import MODEL_RUN_VARIABLE, start_thread, user_folder
+from vault_memory.startup import MODEL_RUN_VARIABLE, OFF_FILE, start_thread, user_folder
 from vault_memory.vault.safe_files import make_private
 
 log = logging.getLogger(__name__)
-
-_OFF_FILE = ".nomemory"
-"""Sessions in a folder with this file are not captured: `capture.sources.OFF_FILE`."""
 
 
 class CommandModel:
@@ -127,10 +124,10 @@ def _prompt(messages: Messages, form: Mapping[str, Any]) -> bytes:
 
 
 def _empty_folder(environ: Mapping[str, str]) -> Path:
-    """The folder that programs run in; its `_OFF_FILE` keeps what agents log there from capture."""
+    """The folder that programs run in; its `OFF_FILE` keeps what agents log there from capture."""
     folder = Path(user_folder("data", environ)) / "model-runs"
     make_private(folder)
-    (folder / _OFF_FILE).touch()
+    (folder / OFF_FILE).touch()
     return folder
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.capture.admission import PRESETS, PRIORS, AdmissionInput, admission, gating_scalar
+from vault_memory.salience.admission import PRESETS, PRIORS, AdmissionInput, admission, gating_scalar
 
 share = st.floats(0, 1)
 
