@@ -348,7 +348,14 @@ class Memory:
         if dry_run:
             return RetainResult(daily_path(self.vault, day), 0, str(bullet), created=False)
         with self._lock:
+            self._carry_out_ticks()
             return self._writer.retain(bullet, day)
+
+    def _carry_out_ticks(self, *, core: bool = True) -> None:
+        """What was ticked on the page of proposals comes before what a command writes."""
+        from vault_memory.capture.job import carry_out_ticks
+
+        carry_out_ticks(self.index_file, os.environ, core=core)
 
     def retain_once(
         self, bullet: "Bullet", scopes: Scopes = (), *, even_if_similar: bool = True
@@ -399,6 +406,7 @@ class Memory:
         from vault_memory.capture.job import forget_everywhere
 
         with self._lock:
+            self._carry_out_ticks()
             return forget_everywhere(self.index_file, os.environ, planned, self._writer.forget)
 
     def reflect(
@@ -413,6 +421,8 @@ class Memory:
 
         asked = parse_request(since, now, _texts(only=only), dry_run=dry_run, force=force, apply_core=apply_core)
         with self._lock:
+            if not dry_run:
+                self._carry_out_ticks(core=False)
             return reflect(self.index_file, asked, steps)
 
     def capture(

@@ -8,7 +8,6 @@ import session_makers as make
 from model_server import Model, model_server
 from vaults import fill
 
-from vault_memory.capture.judge import CaptureItem
 from vault_memory.capture.model_engine import model_statements
 from vault_memory.config import Config
 from vault_memory.federation import Federation
@@ -76,66 +75,3 @@ def _config(tmp_path: Path, url: str) -> Config:
         vault=vault, sessions_tools=("claude-code",), sessions_claude_code=tmp_path / "claude",
         reflect_provider="ollama", reflect_model="writer", reflect_url=url,
     )  # fmt: skip
-
-
-def judged(
-    tmp_path: Path, said: str, verdict: dict[str, object], old: str, head: str = "W"
-) -> tuple[list[CaptureItem], int]:
-    """What a model's verdict makes of one statement beside a fact; and how often it was asked."""
-    make.claude(tmp_path / "claude", "s1", [("user", said)])
-    asked: list[str] = []
-
-    def reply(body: dict[str, object]) -> str:
-        text = json.dumps(body)
-        if "`known`" not in text:
-            return json.dumps({"items": [{"text": said, "category": "entities", "message": 1}]})
-        asked.append(text)
-        return json.dumps(verdict)
-
-    with model_server(Model("writer")) as server:
-        server.trouble.reply = reply
-        config = _config(tmp_path, server.host)
-        fill(config.vault, {"memory/2026-02-01.md": f"## Retain\n- {head}: {old}\n"})
-        items = Federation(config).capture().items
-    return items, len(asked)
-
-
-OLD = "Kein unwrap in der firmware, ein panic legt den zähler lahm."
-SAME = "raus damit, unwrap und expect haben in der firmware nichts verloren, da darf nichts panic machen."
-
-
-@pytest.mark.parametrize(
-    ("verdict", "decision"),
-    [
-        ({"decision": "skip", "known": 1, "quote": "Kein unwrap in der Firmware"}, "skip"),
-        ({"decision": "supersede", "known": 1, "quote": "legt den zähler lahm"}, "supersede"),
-        ({"decision": "skip", "known": 1, "quote": "unwrap is forbidden"}, "create"),  # not what it says
-        ({"decision": "skip", "known": 1, "quote": ""}, "create"),
-        ({"decision": "supersede", "known": 1, "quote": "den"}, "create"),  # in any sentence
-        ({"decision": "supersede", "known": 1, "quote": "irmware"}, "create"),
-        ({"decision": "skip", "known": 7, "quote": "Kein unwrap"}, "create"),
-        ({"decision": "delete", "known": 1, "quote": "Kein unwrap"}, "create"),
-        ({"decision": "skip"}, "create"),
-    ],
-)
-def test_a_model_says_what_is_new_and_is_checked(
-    tmp_path: Path, tmp_data: Path, verdict: dict[str, object], decision: str
-) -> None:
-    (item,), asked = judged(tmp_path, SAME, verdict, OLD)
-    assert (item.decision, asked) == (decision, 1)
-
-
-@pytest.mark.parametrize("head", ["W @Zentrale", "W(scope=private)", "W(scope=project:alpha)"])
-def test_a_model_is_not_asked_about_another_entity_or_scope(tmp_path: Path, tmp_data: Path, head: str) -> None:
-    verdict = {"decision": "supersede", "known": 1, "quote": "Kein unwrap"}
-    (item,), asked = judged(tmp_path, SAME, verdict, OLD, head)
-    assert (item.decision, asked) == ("create", 0)
-
-
-@pytest.mark.parametrize(
-    "said", ["Remember that the printers need toner from Brother.", "The printers all have 300 dpi here."]
-)
-def test_a_model_hides_no_request_and_no_other_number(tmp_path: Path, tmp_data: Path, said: str) -> None:
-    verdict = {"decision": "skip", "known": 1, "quote": "The printers"}
-    (item,), _ = judged(tmp_path, said, verdict, "The printers of the warehouse are good at 203 dpi.")
-    assert item.decision != "skip"

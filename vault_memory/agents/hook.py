@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -146,7 +146,8 @@ class HookRun:
             return
         document = self._context(requests, agent.longest_context)
         keys = [each["key"] for each in document["shown"]]
-        texts = filter(None, (document["text"], reminder if self.output else ""))
+        secrets = self._refused_secrets() if event.what == hook_events.STARTED else ""
+        texts = filter(None, (document["text"], secrets, reminder if self.output else ""))
         self.output = agent.answer(call.event, "\n\n".join(texts)).encode("ascii")
         if event.what == hook_events.ASKED:
             # `about` is empty for a prompt unrelated to the notes, which would crowd out others after a compaction.
@@ -229,6 +230,18 @@ class HookRun:
         turns = [SessionTurn(number, True, text) for number, text in enumerate(texts, start=1)]
         new = (one.text for one in find_statements(turns[-WEIGHED_MESSAGES:]) if not one.why)
         return any(self._ask("gating_scalar", {"text": text})["G"] >= GATE for text in new)
+
+    def _refused_secrets(self) -> str:
+        """What the agent should tell its user of requests that the last capture did not keep."""
+        from vault_memory.reflect.run_log import CaptureEnd, RunLog
+
+        last = RunLog(self.config.vault, self.environ).last(CaptureEnd)
+        if not (last and last.secrets and datetime.now(UTC) - last.at < timedelta(days=1)):
+            return ""
+        return (
+            "Tell the user once: what they asked to remember was not kept where it looks like a password or key "
+            f"({last.secrets}); `memory status` says when."
+        )
 
     def _ask(self, method: str, params: Params) -> Document:
         """Ask the vault's daemon, within half of the time left; otherwise answer in this process, without any model."""

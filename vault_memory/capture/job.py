@@ -74,7 +74,7 @@ def capture(
     log, started = RunLog(index.vault.root, environ), time.monotonic()
     try:
         index.update()
-        core = {} if asked.dry_run else _answer_core(index, answers or {})
+        core = _answer_core(index, answers or {}) if asked.core and not asked.dry_run else {}
         captured = answers and {name: wanted for name, wanted in answers.items() if name not in core}
         with locations.writer_lock(index.path.with_name("retain"), LOCK_SECONDS):
             run = _Run(index, environ, asked, {} if answers and not captured else captured)
@@ -117,13 +117,18 @@ def _answer_core(index: IndexFile, answers: Mapping[str, bool]) -> dict[str, str
     return answered
 
 
-def _core_lines(index: IndexFile) -> list[ProposalLine]:
-    """Reflect's proposals for the core on the page; none if that cannot be read."""
+def _on_page(index: IndexFile, read: Callable[[str, bytes], T], nothing: T) -> T:
+    """What `read` finds on the page of proposals; `nothing` if it is missing or cannot be read, which a run reports."""
     page = index.vault.layout.proposals
     with suppress(ConflictError, RefusedError):
         data = read_current(index.vault, page)
-        return core_proposals.lines_on_page(page, data) if data is not None else []
-    return []
+        return nothing if data is None else read(page, data)
+    return nothing
+
+
+def _core_lines(index: IndexFile) -> list[ProposalLine]:
+    """Reflect's proposals for the core on the page."""
+    return _on_page(index, core_proposals.lines_on_page, [])
 
 
 def open_proposals(index: IndexFile) -> list[Proposal]:
@@ -140,21 +145,18 @@ def held_proposals(index: IndexFile, environ: Mapping[str, str]) -> list[Proposa
 
 
 def read_page(index: IndexFile) -> PageAnswers:
-    """What the page of proposals holds; nothing if it is missing or cannot be read, which a run reports."""
-    page = index.vault.layout.proposals
-    with suppress(ConflictError, RefusedError):
-        data = read_current(index.vault, page)
-        return proposals_page.read_answers(page, data) if data is not None else PageAnswers()
-    return PageAnswers()
+    """What the page of proposals holds."""
+    return _on_page(index, proposals_page.read_answers, PageAnswers())
 
 
-def has_ticks(index: IndexFile) -> bool:
-    """Whether answers on the page wait to be carried out."""
-    page = index.vault.layout.proposals
-    with suppress(ConflictError, RefusedError):
-        data = read_current(index.vault, page)
-        return data is not None and proposals_page.has_answers(page, data)
-    return False
+def carry_out_ticks(index: IndexFile, environ: Mapping[str, str], *, core: bool) -> None:
+    """Carry out the answers on the page, before another command writes; if that fails, the log of runs says so.
+
+    Without `core`, those to reflect's proposals are left to it."""
+    answers = read_page(index)
+    if answers.ticked or answers.refused or (core and _on_page(index, proposals_page.has_answers, False)):
+        with suppress(VaultMemoryError):
+            capture(index, environ, CaptureRequest(core=core), {})
 
 
 def _events(index: IndexFile) -> list[dict[str, Any]]:

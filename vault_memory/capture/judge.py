@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from vault_memory.capture import sources
-from vault_memory.capture.model_engine import model_decision, model_statements
+from vault_memory.capture.model_engine import model_statements
 from vault_memory.capture.proposals_page import Proposal, name_of, propose_page
 from vault_memory.capture.sources import CapturedLog, Marks
 from vault_memory.capture.statements import SECRET, SILENCED, Statement, find_log_statements, find_statements
@@ -67,6 +67,8 @@ class CaptureRequest:
     since: date | None = None
     dry_run: bool = False
     idle_minutes: int = 0
+    core: bool = True
+    """Whether answers to reflect's proposals are carried out as well."""
 
 
 class CaptureItem(NamedTuple):
@@ -323,6 +325,7 @@ class _Judge:
             by_model = model_statements(self._writer.ask, session.messages, done)
         except RemoteError as error:
             self._report.problems.append(f"{error}: the trained judgement alone was used")
+            self._writer = None
             return found
         silent = {one.message for one in found if one.why == SILENCED}
         return [*(one for one in found if one.is_request or one.why), *(b for b in by_model if b.message not in silent)]
@@ -357,9 +360,9 @@ class _Judge:
         except UsageError as error:
             return item._replace(why=str(error).rstrip("."))
         compared = self._comparer.compare(text, statement.kind, about, scope)
-        return self._decided(item, statement, self._reconsidered(statement, about, compared), scope)
+        return self._decided(item, compared, scope)
 
-    def _decided(self, item: CaptureItem, statement: Statement, compared: Comparison, scope: str) -> CaptureItem:
+    def _decided(self, item: CaptureItem, compared: Comparison, scope: str) -> CaptureItem:
         old, decision, why = compared.known, compared.decision, ""
         is_in_notes = old is not None and not (old.is_batch or old.is_refused)
         if decision == MERGE and old and is_in_notes and old.text.split() == item.text.split():
@@ -386,26 +389,6 @@ class _Judge:
         gap = _days_since(compared.known, item.day)
         score = admission(item.category, AdmissionInput(item.score, 1.0, compared.similarity, gap), preset)
         return score >= preset.reject and gating_scalar(item.text, compared.cosines, ()).G >= GATE
-
-    def _reconsidered(self, statement: Statement, about: Sequence[str], compared: Comparison) -> Comparison:
-        """The comparison as revised by the model, if one answers: never of what was refused or asked for."""
-        near = [one for one in compared.nearest if one.is_about_same(statement.text, about)]
-        is_refused = compared.known is not None and compared.known.is_refused
-        if self._writer is None or self._writer.is_over or not near or is_refused or compared.decision == SKIP:
-            return compared
-        try:
-            known = [one.text for one in near]
-            answer = model_decision(self._writer.ask, statement.text, statement.sentence, known, self._comparer.telling)
-        except RemoteError as error:
-            why = f"{error}: what is new was decided by rules alone"
-            self._report.problems += [why] if why not in self._report.problems else []
-            return compared
-        if answer is None or (answer[0] == SKIP and statement.is_request):
-            return compared
-        decision, place = answer
-        if decision == CREATE or (near[place].is_refused and decision != SKIP):
-            return compared._replace(decision=CREATE, known=None)
-        return compared._replace(decision=decision, known=near[place])
 
 
 def _days_since(known: KnownStatement | None, day: date | None) -> float | None:

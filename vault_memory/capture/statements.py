@@ -14,7 +14,7 @@ from vault_memory.sessions import redact
 from vault_memory.text.own_words import BULLET, SessionTurn, is_plain, label_of, last_sentence, split_sentences
 from vault_memory.text.word_classes import grammars, words_of
 
-PROPOSE, WRITE = 0.5, 0.65
+PROPOSE, WRITE = 0.55, 0.65
 """From which probability a sentence is proposed, and from which a request is written at once."""
 
 KEEP = 0.3
@@ -30,7 +30,7 @@ CORRECTS, POINTS = 0.4, 0.4
 TAKES_BACK = 0.5
 """From which probability that it says nothing new a correction only takes back."""
 
-LASTING = "RWOSB"
+LASTING = "RWOSBC"
 MESSAGES_BACK, LINES_BACK = 3, 40
 """How far back a correction may reach: in messages of a session, in lines of logs."""
 BARE_WORDS = 6
@@ -167,7 +167,7 @@ class _Session:
         takes_back = one.judged.category["none"] >= TAKES_BACK
         if old:
             self._drop(lambda known: known is old, TAKEN_BACK if takes_back else CORRECTED)
-        if not takes_back:
+        if not takes_back and (old or one.lasting >= PROPOSE):
             new = _statement(_complete(one, heard) if old is None else one.text, one)
             text = f"{old.text} → {one.text}" if old else new.text
             self._add(replace(new, text=text, corrects=old.text if old else ""))
@@ -247,14 +247,15 @@ def is_writable(message: str, sentence: str) -> bool:
 
 def _complete(one: _Heard, heard: Sequence[_Heard]) -> str:
     """A sentence, with the one before it if it says too little by itself: it opens with a pronoun, is a short answer,
-    or would not be kept without what it answers."""
-    is_answer = one.place == 0 and one.agent.endswith("?") and len(one.text.split()) <= BARE_WORDS
+    or would not be kept without what it answers. An agent's "Done." is nothing to answer."""
+    asks = one.agent.endswith("?")
+    is_answer = one.place == 0 and asks and len(one.text.split()) <= BARE_WORDS
     alone = lasting(salience().head(LABEL, Sentence(one.text)))
     if not (is_answer or opens_with_pronoun(one.text) or alone < PROPOSE):
         return one.text
     if one.place:
         return f"{heard[one.place - 1].text} {one.text}"
-    return f"{one.agent} – {one.text}" if one.agent else one.text
+    return f"{one.agent} – {one.text}" if asks or len(one.agent.split()) > BARE_WORDS else one.text
 
 
 def opens_with_pronoun(sentence: str) -> bool:

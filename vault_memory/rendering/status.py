@@ -180,6 +180,10 @@ def _captured(last: Document) -> Iterator[str]:
     if not last["ok"]:
         yield f"{INDENT}{clean(last['why'])}"
         yield f"{INDENT}→ {clean(last['next_step'])}"
+    if last["secrets"]:
+        yield f"{INDENT}{plural(last['secrets'], 'request')} looked like a secret and was not kept"
+    if last["problems"]:
+        yield f"{INDENT}{plural(last['problems'], 'notice')}, which `memory capture` printed"
 
 
 def _local(instant: str) -> str:

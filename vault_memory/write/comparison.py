@@ -27,9 +27,6 @@ CREATE, MERGE, SUPERSEDE, SKIP, SAME = "create", "merge", "supersede", "skip", "
 SIMILAR, IN_BATCH = 0.7, 0.85
 """Builtin cosines from which statements are compared, and from which only names and numbers set them apart."""
 
-NEAREST_COSINE = 0.4
-"""Minimum cosine of the statements in `Comparison.nearest`."""
-
 REPEATED_WORDS, LEAST_REPEATED = 0.4, 3
 """The second of two bans in one batch is a repetition if they share this fraction of the shorter one's content words,
 and at least this many. No other pair in five labelled sets of sessions qualifies."""
@@ -153,8 +150,6 @@ class Comparison(NamedTuple):
     cosines: tuple[float, ...] = ()
     vector: bytes = b""
     """The new statement's vector in the builtin space."""
-    nearest: tuple[KnownStatement, ...] = ()
-    """The nearest known statements with a cosine of at least NEAREST_COSINE."""
 
     @property
     def similarity(self) -> float:
@@ -183,16 +178,15 @@ class Comparer:
         (vector,) = self._embedder.embed([text])
         ranked = self._rank(vector, scope)
         cosines = tuple(near for near, _ in ranked)
-        nearest = tuple(known for near, known in ranked[:NEAREST] if near >= NEAREST_COSINE)
         if again := next((known for _, known in ranked if known.is_batch and _repeats(text, known.text)), None):
-            return Comparison(SKIP, again, cosines, vector, nearest)
+            return Comparison(SKIP, again, cosines, vector)
         for near, known in ranked[:NEAREST]:
             if decision := self._decide(text, kind, names, known, near):
-                return Comparison(decision, known, cosines, vector, nearest)
+                return Comparison(decision, known, cosines, vector)
         for _, known in ranked:
             if not known.is_refused and known.is_about_same(text, names) and self._fills_same_slot(text, kind, known):
-                return Comparison(SUPERSEDE, known, cosines, vector, nearest)
-        return Comparison(CREATE, None, cosines, vector, nearest)
+                return Comparison(SUPERSEDE, known, cosines, vector)
+        return Comparison(CREATE, None, cosines, vector)
 
     def _rank(self, vector: bytes, scope: str) -> list[tuple[float, KnownStatement]]:
         pairs = (
