@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any, TypeVar
 
-from vault_memory.capture import proposals_page, sources, work_log
+from vault_memory.capture import proposal_log, proposals_page, sources, work_log
 from vault_memory.capture.judge import (
     NEWEST_FACTS,
     PERSONAL,
@@ -23,13 +23,12 @@ from vault_memory.capture.judge import (
     WrittenFact,
     find_items,
 )
-from vault_memory.capture.proposals_page import PageAnswers, Proposal, name_of
+from vault_memory.capture.proposals_page import PageAnswers, Proposal
 from vault_memory.capture.work_log import SessionDay
 from vault_memory.config import template
 from vault_memory.errors import BusyError, ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.markdown import entities, facts
-from vault_memory.markdown.parse import parse
 from vault_memory.markdown.provenance import without_citation
 from vault_memory.reflect import core_proposals
 from vault_memory.reflect.core_proposals import IMPORTANT
@@ -139,8 +138,8 @@ def open_proposals(index: IndexFile) -> list[Proposal]:
 
 def held_proposals(index: IndexFile, environ: Mapping[str, str]) -> list[Proposal]:
     """The proposals that wait for another day, best first."""
-    known = read_page(index).lines.keys() | _made(index, ("proposed", *ANSWERS))
-    held = {one.name: one for one in _held(index, environ) if one.name not in known}
+    known = read_page(index).lines.keys() | proposal_log.made(index, ("proposed", *proposal_log.ANSWERS))
+    held = {one.name: one for one in proposal_log.held(index, environ) if one.name not in known}
     return sorted(held.values(), key=lambda one: -one.score)
 
 
@@ -157,52 +156,6 @@ def carry_out_ticks(index: IndexFile, environ: Mapping[str, str], *, core: bool)
     if answers.ticked or answers.refused or (core and _on_page(index, proposals_page.has_answers, False)):
         with suppress(VaultMemoryError):
             capture(index, environ, CaptureRequest(core=core), {})
-
-
-def _events(index: IndexFile) -> list[dict[str, Any]]:
-    """What the journals say of proposals, without what undone runs did."""
-    undone = _undone_runs(index)
-    return [event for event in journal.capture_events(index.vault.root) if event.get("run") not in undone]
-
-
-def _undone_runs(index: IndexFile) -> set[str]:
-    return {run.name for run in UndoHistory(index.vault.root).runs() if run.is_undone}
-
-
-ANSWERS = ("accepted", "declined", "folded")
-"""What the journal says of a proposal that was answered; "proposed" is no answer."""
-
-
-def _made(index: IndexFile, events: Sequence[str]) -> set[str]:
-    """The names of the proposals of which the journal says this; those of earlier releases also by their words."""
-    found = set[str]()
-    for event in _events(index):
-        if event["event"] in events:
-            found |= {str(event.get("name"))}
-            found |= {name_of(proposals_page.statement(str(event["text"])))} if event.get("text") else set()
-    return found
-
-
-def _restored_ticks(index: IndexFile) -> set[str]:
-    """The names of proposals accepted by a run of an earlier release that was undone since: the pages that it put back
-    hold the tick. What earlier releases noted has a text; times do not count, as clocks differ."""
-    events, undone = journal.capture_events(index.vault.root), _undone_runs(index)
-    last = {str(event.get("name")): event for event in events}
-    newer = {str(event.get("name")) for event in events if event["text"] is None}
-    return {name for name, one in last.items() if one["event"] == "accepted" and one.get("run") in undone} - newer
-
-
-def _held(index: IndexFile, environ: Mapping[str, str]) -> list[Proposal]:
-    """What waits for another day; earlier releases kept it in the journal."""
-    found = []
-    for row in sources.load_marks(index.vault.root, environ).held:
-        with suppress(TypeError, KeyError):
-            found.append(Proposal(**(row | {"instead": tuple(row["instead"])})))
-    old = (event for event in _events(index) if event["event"] == "held" and event.get("text"))
-    for event in old:
-        with suppress(KeyError, TypeError, ValueError):
-            found.append(Proposal(str(event["name"]), str(event["text"]), float(event["score"]), str(event["said"])))
-    return found
 
 
 def forget_everywhere(
@@ -264,8 +217,8 @@ class _Run:
     def run(self) -> CaptureReport:
         """Do it all, in this order: answers, search, facts, page, marks."""
         answers = self._with_given(self._read_page())
-        done = _made(self._index, ("proposed", *ANSWERS))
-        held = {one.name: one for one in _held(self._index, self._environ) if one.name not in done}
+        done = proposal_log.made(self._index, ("proposed", *proposal_log.ANSWERS))
+        held = {one.name: one for one in proposal_log.held(self._index, self._environ) if one.name not in done}
         known = self._known([*answers.open, *held.values()], set(answers.refused))
         found = (
             find_items(self._index, self._environ, self._asked, known)
@@ -323,7 +276,7 @@ class _Run:
         gone = [one for one in left if says_it(one)]
         quoting = [one for one in left if without_citation(one.instead[0]).split() == words]
         marks = sources.load_marks(self._vault.root, self._environ)
-        held = _held(self._index, self._environ)
+        held = proposal_log.held(self._index, self._environ)
         if gone or quoting:
             kept = [one._replace(instead=("", "")) if one in quoting else one for one in left if one not in gone]
             self._write_page(kept, len([one for one in held if not says_it(one)]), answers)
@@ -370,9 +323,11 @@ class _Run:
 
     def _with_given(self, found: PageAnswers) -> PageAnswers:
         """The answers on the page, replaced by those given with the call."""
-        given, held = self._given or {}, {one.name: one for one in _held(self._index, self._environ)}
+        given, held = self._given or {}, {one.name: one for one in proposal_log.held(self._index, self._environ)}
         lines, instead = dict(found.lines), dict(found.instead)
-        for name in sorted(_restored_ticks(self._index) & {one.name for one in found.ticked} - given.keys()):
+        for name in sorted(
+            proposal_log.restored_ticks(self._index) & {one.name for one in found.ticked} - given.keys()
+        ):
             self._reopened.append(one := Proposal(name, lines[name].text))
             lines[name] = lines[name]._replace(mark="", line=proposals_page.line(one))
             self.report.problems.append(f'An undo took "{one.statement}" back: it waits for a new tick in {self._page}')
@@ -391,7 +346,7 @@ class _Run:
         for one in open:
             statement = KnownStatement(one.statement, f"{self._page}#^p-{one.name}", is_batch=True)
             with suppress(VaultError):  # it proposes a page
-                bullet = _bullet(one.text)
+                bullet = retain.read_bullet(one.text)
                 slugs = frozenset(map(entities.slug, bullet.entities))
                 statement = statement._replace(
                     scope=bullet.scope or GLOBAL, slugs=slugs, is_refused=one.name in refused
@@ -425,7 +380,7 @@ class _Run:
         return failed
 
     def _write_ticked(self, proposal: Proposal) -> None:
-        bullet = _bullet(proposal.text)
+        bullet = retain.read_bullet(proposal.text)
         chances = salience().head(CATEGORY, Sentence(without_citation(bullet.text)))
         is_personal = max(chances, key=lambda name: chances[name]) in PERSONAL
         # Reflect asks whether what is important goes into the core.
@@ -464,7 +419,7 @@ class _Run:
         instead = f"{without_citation(old.narrative)} — {old.source}" if old else ""
         path = retain.daily_path(self._vault, said)
         note = self._vault.parse(path, read_current(self._vault, path) or b"")
-        if standing := next((one for one in facts.facts(note, None) if _is_same(one, bullet)), None):
+        if standing := next((one for one in facts.facts(note, None) if retain.says_as(one, bullet)), None):
             source = f"{path}#L{standing.start_line}"
             if is_ticked and not bullet.scope and standing.scope not in (None, GLOBAL):
                 retain.open_to_all(self._rewriter(), path, standing.narrative)
@@ -486,12 +441,19 @@ class _Run:
     def _write_requests(self, items: Sequence[CaptureItem], done: set[str]) -> list[Proposal]:
         """Write what an agent was asked to remember, or everything in mode "write"; returns the rest as proposals."""
         rest: dict[str, Proposal] = {}
-        answered, older = _made(self._index, ANSWERS), [event for event in _events(self._index) if event.get("text")]
+        answered, older = (
+            proposal_log.made(self._index, proposal_log.ANSWERS),
+            [event for event in proposal_log.events(self._index) if event.get("text")],
+        )
         for item in items:
             names = {item.name, *proposals_page.older_names(item.text, item.source)}
             if not item.is_kept or names & (answered if item.is_sure else done):
                 continue
-            if any(_is_cut_from(item, event) for event in older if not item.is_sure or event["event"] in ANSWERS):
+            if any(
+                _is_cut_from(item, event)
+                for event in older
+                if not item.is_sure or event["event"] in proposal_log.ANSWERS
+            ):
                 continue
             if not (item.is_sure or self._config.capture_mode == "write"):
                 rest.setdefault(item.name, _proposal(item))
@@ -510,7 +472,11 @@ class _Run:
         """Those that are proposed now: the best, few of them pages or from logs, and no more than the settings let wait
         for an answer that were proposed today: who answers gets the next."""
         day = self._asked.now.astimezone().date().isoformat()
-        made = {event["name"] for event in _events(self._index) if event["event"] == "proposed" and event["day"] == day}
+        made = {
+            event["name"]
+            for event in proposal_log.events(self._index)
+            if event["event"] == "proposed" and event["day"] == day
+        }
         today = [one for one in left if one.name in made]
         room = min(self._config.capture_max_per_day - len(today), MOST_OPEN - len(left))
         rooms = {kind: most - sum(_origin(one) == kind for one in today) for kind, most in A_DAY.items()}
@@ -598,26 +564,3 @@ def _is_cut_from(item: CaptureItem, event: Mapping[str, Any]) -> bool:
     text = str(event["text"])
     short, long = sorted((words_of(item.text), words_of(proposals_page.statement(text))), key=len)
     return text.endswith(f" — {item.source}") and set(short[1:]) <= set(long)
-
-
-def _is_same(fact: facts.RetainFact, bullet: Bullet) -> bool:
-    """Whether a fact of a log has a bullet's exact words and at least its names."""
-    is_worded_so = without_citation(fact.narrative).split() == without_citation(bullet.text).split()
-    return is_worded_so and {*map(entities.slug, bullet.entities)} <= {*map(entities.slug, fact.entities)}
-
-
-def _bullet(text: str) -> Bullet:
-    """A line of the page as a fact, as something of the world if the user deleted its head.
-
-    Raises VaultError if it is not one fact.
-    """
-    text = text if facts.HEAD.match(text) else f"W: {text}"
-    found = list(facts.facts(parse("x.md", f"## Retain\n- {text}\n".encode("utf-8", "replace")), None))
-    head = facts.HEAD.match(text)
-    if len(found) != 1 or head is None or not head[5].partition(" — ")[0].strip():
-        raise VaultError(f"`{text}` is not one fact: it was not written.", "Write it as `O @Name: what is so`.")
-    keys = facts.read_keys(head[2] or "")
-    return Bullet(
-        head[5], head[1], tuple(entities.mentions(head[3])), found[0].confidence if "c" in keys else None,
-        found[0].by or "", found[0].scope or "", keys.get("supersedes", ""), found[0].importance, keys.get("t", ""),
-    )  # fmt: skip

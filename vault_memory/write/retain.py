@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from vault_memory.embedding.builtin_embedder import builtin
-from vault_memory.errors import ConflictError, RefusedError, UsageError
+from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
 from vault_memory.markdown import entities, facts, provenance
 from vault_memory.markdown.note import Note
 from vault_memory.markdown.parse import parse
@@ -331,3 +331,28 @@ def _still_true(view: View, wanted: facts.RetainFact, known: Iterable[KnownFact]
     about = set(map(names.canonical, wanted.entities))
     after = superseded(view, names, [each.id for each in known], today, Filters())
     return [e for e in known if e.id not in after and about <= set(map(names.canonical, e.slugs))]
+
+
+def says_as(fact: facts.RetainFact, bullet: Bullet) -> bool:
+    """Whether a fact of a log has a bullet's exact words and at least its names."""
+    is_worded_so = (
+        provenance.without_citation(fact.narrative).split() == provenance.without_citation(bullet.text).split()
+    )
+    return is_worded_so and {*map(entities.slug, bullet.entities)} <= {*map(entities.slug, fact.entities)}
+
+
+def read_bullet(text: str) -> Bullet:
+    """A line as a fact, as something of the world if its head is missing.
+
+    Raises VaultError if it is not one fact.
+    """
+    text = text if facts.HEAD.match(text) else f"W: {text}"
+    found = list(facts.facts(parse("x.md", f"## Retain\n- {text}\n".encode("utf-8", "replace")), None))
+    head = facts.HEAD.match(text)
+    if len(found) != 1 or head is None or not head[5].partition(" — ")[0].strip():
+        raise VaultError(f"`{text}` is not one fact: it was not written.", "Write it as `O @Name: what is so`.")
+    keys = facts.read_keys(head[2] or "")
+    return Bullet(
+        head[5], head[1], tuple(entities.mentions(head[3])), found[0].confidence if "c" in keys else None,
+        found[0].by or "", found[0].scope or "", keys.get("supersedes", ""), found[0].importance, keys.get("t", ""),
+    )  # fmt: skip
