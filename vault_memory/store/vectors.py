@@ -6,6 +6,7 @@ the numpy ones (the same on many vectors at once) give identical bytes everywher
 """
 
 import math
+import operator
 import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -45,10 +46,18 @@ def mean_direction(vectors: Sequence[bytes]) -> bytes:
 
 def cosine(first: bytes, second: bytes) -> float:
     """Return the cosine of two int8 vectors of one dimension, 0 if either is zero."""
-    one, two = memoryview(first).cast("b"), memoryview(second).cast("b")
-    product = sum(a * b for a, b in zip(one, two, strict=True))
-    lengths = math.hypot(*one) * math.hypot(*two)
-    return product / lengths if lengths else 0.0
+    lengths = length(first) * length(second)
+    return dot(first, second) / lengths if lengths else 0.0
+
+
+def dot(first: bytes, second: bytes) -> int:
+    """Return the product of two int8 vectors of one dimension."""
+    return sum(map(operator.mul, memoryview(first).cast("b"), memoryview(second).cast("b")))
+
+
+def length(vector: bytes) -> float:
+    """Return the Euclidean length of an int8 vector."""
+    return math.hypot(*memoryview(vector).cast("b"))
 
 
 def scaled(totals: list[int]) -> bytes:

@@ -15,7 +15,7 @@ from vault_memory.markdown.supersession import supersedes
 from vault_memory.search.relevance_gate import telling_weight
 from vault_memory.store import note_queries
 from vault_memory.store.note_queries import KnownFact
-from vault_memory.store.vectors import cosine
+from vault_memory.store.vectors import dot, length
 from vault_memory.store.view import KINDS, View
 from vault_memory.text import date_finder
 from vault_memory.text.calendar_days import MONTHS
@@ -162,12 +162,12 @@ class Comparer:
     def __init__(self, known: Iterable[KnownStatement], embedder: StaticEmbedder) -> None:
         self._embedder = embedder
         self._known = list(known)
-        self._vectors = list(embedder.embed([one.text for one in self._known]))
+        self._vectors = [(vector, length(vector)) for vector in embedder.embed([one.text for one in self._known])]
 
     def add(self, statement: KnownStatement, vector: bytes) -> None:
         """Add a statement with its vector, so that later ones are compared with it as well."""
         self._known.append(statement)
-        self._vectors.append(vector)
+        self._vectors.append((vector, length(vector)))
 
     def compare(self, text: str, kind: str, names: Sequence[str], scope: str = "") -> Comparison:
         """Compare a statement of a kind about these names with the known ones.
@@ -189,9 +189,10 @@ class Comparer:
         return Comparison(CREATE, None, cosines, vector)
 
     def _rank(self, vector: bytes, scope: str) -> list[tuple[float, KnownStatement]]:
+        own = length(vector)
         pairs = (
-            (cosine(vector, other), known)
-            for known, other in zip(self._known, self._vectors, strict=True)
+            (dot(vector, other) / (own * its) if own and its else 0.0, known)
+            for known, (other, its) in zip(self._known, self._vectors, strict=True)
             if not scope or known.is_refused or known.scope in (GLOBAL, scope)
         )
         return heapq.nlargest(NEAREST_COSINES, pairs, key=lambda pair: pair[0])
