@@ -9,10 +9,10 @@ import numpy as np
 from learn import Floats, probabilities
 from training import HEADS, LABELS, Example
 
-LASTING = "RWOSB"
-"""The labels of what capture keeps; a correction that is kept as well is no fault."""
+LASTING = "RWOSBC"
+"""The labels of what capture keeps."""
 
-THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
+THRESHOLDS = (0.4, 0.5, 0.55, 0.6, 0.7)
 
 
 def lasting(label_logits: Floats) -> Floats:
@@ -38,7 +38,7 @@ def session_row(rows: Sequence[Example], scores: Floats, threshold: float) -> st
     """Recall of requests and of the rest, precision, and the refusals captured, at one threshold."""
     labels = [row.line.label for row in rows]
     taken = [label for label, score in zip(labels, scores, strict=True) if score >= threshold]
-    good = sum(label in f"{LASTING}C" for label in taken)
+    good = sum(label in LASTING for label in taken)
     asked, rest = (sum(label in some for label in labels) or 1 for some in ("R", "WOSB"))
     return (
         f"R {taken.count('R') / asked:.2f}  rest {sum(label in 'WOSB' for label in taken) / rest:.2f}"

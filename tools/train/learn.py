@@ -15,7 +15,7 @@ from scipy import sparse
 
 Floats = npt.NDArray[np.float64]
 
-ITERATIONS, MEMORY = 60, 8
+ITERATIONS, MEMORY = 150, 12
 
 
 @dataclass(frozen=True)
