@@ -53,7 +53,7 @@ def _category(example: Example) -> str | None:
 
 HEADS = (
     # A log's N is another question than a session's: what an editor wants is not what lasts.
-    Head(model.LABEL, LABELS, lambda one: None if one.line.keep == "N" else one.line.label, 14.0),
+    Head(model.LABEL, LABELS, lambda one: None if one.line.keep == "N" else one.line.label, 12.0),
     Head(model.CATEGORY, (*CATEGORIES, NO_CATEGORY), _category, 8.0),
     Head(model.KEEP, ("K", "M", "N"), lambda one: one.line.keep or None, 4.0),
 )

@@ -20,9 +20,9 @@ PROPOSE, WRITE = 0.55, 0.65
 KEEP = 0.3
 """From which probability that an editor would keep it a line of a log is proposed."""
 
-DOUBTFUL, REFUSES = 0.12, 0.4
-"""From which probability of a refusal a sentence is not kept, and from which it also silences what it is about. One
-that is missed does more harm than one too many."""
+DOUBTFUL, REFUSES = 0.15, 0.4
+"""At which share of the probability that it lasts that of a refusal keeps a sentence out, and from which probability
+it also silences what it is about. One that is missed does more harm than one too many."""
 
 CORRECTS, POINTS = 0.4, 0.4
 """From which probability a sentence is taken as a correction, or as a request for what stands elsewhere."""
@@ -141,7 +141,7 @@ class _Session:
                 self._take_up(one, heard)
             elif one.lasting >= PROPOSE and not one.text.endswith(":"):
                 made = _statement(_complete(one, heard), one)
-                self._add(replace(made, why=SILENCED if one.judged.label["X"] >= DOUBTFUL else ""))
+                self._add(replace(made, why=SILENCED if one.judged.label["X"] >= DOUBTFUL * one.lasting else ""))
         if turn.number in self.silenced:
             self._drop(lambda known: known.message == turn.number, SILENCED)
 
