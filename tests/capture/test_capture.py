@@ -104,7 +104,7 @@ def test_a_dry_run_says_what_the_run_will_do_and_writes_nothing(memory: Federati
     for one, other in (("Would remember", "Remembered"), ("Would propose", "Proposed")):
         would = would.replace(one, other)
     assert would.split("\n")[:-1] == [line for line in did if not line.startswith(("Tick in", "`memory undo"))]
-    assert f"Remembered:\n  {KEY}  (memory/2026-03-01.md#L9)\nProposed:\n" in would
+    assert f"Remembered:\n  {KEY}  (memory/2026-03-01.md#L9, project:app-d6c220)\nProposed:\n" in would
     assert "keep  - O: I prefer" in would and "preferences, 0." in would
 
 

@@ -38,7 +38,7 @@ def test_the_day_is_told_when_it_changes() -> None:
     first = at.date()
     assert transcript.format_line(Message("User", "a", at), None) == "- [2026-03-01] User: a\n"
     assert transcript.format_line(Message("User", "a", at), first) == "- User: a\n"
-    assert transcript.format_line(Message("User", "a\n\n  b", later), first) == "- [2026-03-02] User: a ⏎ b\n"
+    assert transcript.format_line(Message("User", "a\n\n  b", later), first) == "- [2026-03-02] User: a ⏎   b\n"
     assert transcript.format_line(Message("User", "a"), first) == "- User: a\n"
 
 
@@ -60,7 +60,7 @@ def test_names(name: str, found: tuple[str, tuple[int, int] | None] | None) -> N
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("a\n\n b", "a ⏎ b"), ("  a \r\n \t \u2028 b  ", "a ⏎ b"), ("a   b", "a   b"), ("\n\n", ""), ("a\0b", "ab"),
+        ("a\n\n b", "a ⏎  b"), ("  a \r\n \t \u2028 b  ", "  a ⏎  b"), ("a   b", "a   b"), ("\n\n", ""), ("a\0b", "ab"),
         ("| x" + " " * 60_000 + "|\n" * 2, "| x" + " " * 60_000 + "| ⏎ |"),  # a pattern took minutes over that
     ],
 )  # fmt: skip

@@ -371,7 +371,7 @@ class _Run:
                     self._make_page(page)
                 else:
                     self._write_ticked(proposal)
-            except (VaultError, UsageError, ConflictError, RefusedError) as error:
+            except (VaultError, UsageError, ConflictError, RefusedError, ValueError) as error:
                 self.report.problems.append(f"{proposal.statement}: {error}".rstrip("."))
                 failed.append(proposal)
                 continue
@@ -424,10 +424,12 @@ class _Run:
             if is_ticked and not bullet.scope and standing.scope not in (None, GLOBAL):
                 retain.open_to_all(self._rewriter(), path, standing.narrative)
                 self.paths.add(path)
-            self.report.facts.append(WrittenFact(source, text, instead))  # or by a run killed before its journal entry
+            self.report.facts.append(
+                WrittenFact(source, text, instead, bullet.scope)
+            )  # or by a run killed before its journal entry
             return
         done = retain.retain_bullet(self._rewriter(), bullet, said, template("daily.md"))
-        self.report.facts.append(WrittenFact(done.source, text, instead))
+        self.report.facts.append(WrittenFact(done.source, text, instead, bullet.scope))
         self.paths.add(done.path)
 
     def _old_fact(self, text: str, source: str) -> KnownFact | None:

@@ -120,11 +120,13 @@ class CaptureItem(NamedTuple):
 
 
 class WrittenFact(NamedTuple):
-    """A fact that a capture wrote, or would write: its citation, text, and the fact it replaces (`instead`)."""
+    """A fact that a capture wrote, or would write: its citation, text, the fact it replaces (`instead`), and its scope
+    unless it holds everywhere."""
 
     source: str
     text: str
     instead: str = ""
+    scope: str = ""
 
 
 @dataclass
@@ -360,6 +362,8 @@ class _Judge:
         except UsageError as error:
             return item._replace(why=str(error).rstrip("."))
         compared = self._comparer.compare(text, statement.kind, about, scope)
+        if item.is_request and (known := self._comparer.known_end(text, scope)):
+            compared = compared._replace(decision=SKIP, known=known)
         return self._decided(item, compared, scope)
 
     def _decided(self, item: CaptureItem, compared: Comparison, scope: str) -> CaptureItem:

@@ -224,9 +224,9 @@ def save_marks(vault: Path, environ: Mapping[str, str], marks: Marks) -> None:
 
 def day_said(source: str, environ: Mapping[str, str]) -> date | None:
     """The day of what a citation names, a line of a log or a message of a session on this computer; None if unknown."""
-    if found := re.search(r"\d{4}-\d\d-\d\d(?=[^/]*\.md#L)", source):
-        return date.fromisoformat(found[0])
     with suppress(OSError, ValueError, UsageError):
+        if found := re.search(r"\d{4}-\d\d-\d\d(?=[^/]*\.md#L)", source):
+            return date.fromisoformat(found[0])
         if (named := transcript.parse_name(source)) and named[1]:
             turns = read_session(ledger.folder(environ), "", "", named[0]).messages
             return next((turn.day for turn in turns if turn.number == named[1][0]), None)

@@ -12,7 +12,7 @@ from vault_memory.salience.features import Sentence, words
 from vault_memory.salience.model import LABEL, Judgement, salience
 from vault_memory.sessions import redact
 from vault_memory.text.own_words import BULLET, SessionTurn, is_plain, label_of, last_sentence, split_sentences
-from vault_memory.text.word_classes import grammars, words_of
+from vault_memory.text.word_classes import denies, grammars, words_of
 
 PROPOSE, WRITE = 0.55, 0.65
 """From which probability a sentence is proposed, and from which a request is written at once."""
@@ -36,6 +36,9 @@ MESSAGES_BACK, LINES_BACK = 3, 40
 BARE_WORDS = 6
 """A refusal of so many words, alone in its message, is about the message before; an answer of so many needs its
 question."""
+
+DENYING_WORDS = 3
+"""Among how many of its first words a negation keeps a request from being written unasked."""
 
 CASE = 0.5
 """From which probability a sentence tells a problem with its cause or cure, which gets a tag of its own."""
@@ -134,7 +137,7 @@ class _Session:
         self._numbers.append(turn.number)
         for one in heard:
             if one.is_("X", REFUSES):
-                self._silence(one, is_bare=len(heard) == 1 and len(one.text.split()) <= BARE_WORDS)
+                self._silence(one, is_bare=len(heard) == 1 and _is_bare(one.text))
             elif one.is_("C", CORRECTS):
                 self._correct(one, heard)
             elif one.is_("P", POINTS):
@@ -206,6 +209,11 @@ class _Session:
         self._add(replace(made, is_request=True, is_sure=is_sure, score=max(made.score, PROPOSE)))
 
 
+def _is_bare(refusal: str) -> bool:
+    """Whether a refusal does not say itself what it is about, as "Off the record: I'm ill." does."""
+    return len(refusal.split()) <= BARE_WORDS and not label_of(refusal)
+
+
 def _judged(turn: SessionTurn, agent: str) -> list[_Heard]:
     """The sentences of a message, each judged among its neighbours."""
     texts = [BULLET.sub("", text) for text in split_sentences(turn.text)]
@@ -237,12 +245,14 @@ def is_writable(message: str, sentence: str) -> bool:
     """Whether a request may be written without asking: its message is plain sentences and nothing else.
 
     A label before it ("Remember: …") must be what makes it a request: "Bob: remember that …" is what somebody else
-    said."""
+    said. One that denies at its beginning may ask for the contrary ("Merk dir nicht, dass …")."""
+    if denies(" ".join(sentence.split()[:DENYING_WORDS])):
+        return False
     label = label_of(sentence)
     if not label or not message.startswith(label):
         return is_plain(message)
     asks = salience().head(LABEL, Sentence(sentence[len(label) :]))["R"] >= PROPOSE
-    return not asks and is_plain(message[len(label) :])
+    return not asks and is_plain(label.rstrip(": ")) and is_plain(message[len(label) :])
 
 
 def _complete(one: _Heard, heard: Sequence[_Heard]) -> str:

@@ -175,6 +175,10 @@ def read_page(path: str, data: bytes, name: str) -> Page:
         sentence = f"{path}:{found[1].start_line}: a second block `{name}`: the page was left alone."
         raise ConflictError(sentence, "Delete one of them.")
     lines = lines_of(text)
+    hidden = f"<!-- memory:begin {name} -->"
+    if not found and (at := next((n for n, line in enumerate(lines, 1) if line.strip() == hidden), 0)):
+        sentence = f"{path}:{at}: the block `{name}` stands in code or in a comment: the page was left alone."
+        raise ConflictError(sentence, "Close the ``` or %% that is open above it.")
     if not found:
         ends = Counter(end for _, end in map(split_end, lines) if end)  # the most frequent; of a tie, the first
         return Page(text, None, "", max(ends, key=lambda end: ends[end], default="\n"))

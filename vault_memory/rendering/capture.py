@@ -89,7 +89,8 @@ def _figures(item: CaptureItem) -> Iterator[str]:
 
 def _remembered(done: CaptureReport) -> Iterator[str]:
     for fact in done.facts:
-        yield f"{fact.text}  ({place(fact.source)})"
+        scope = f", {fact.scope}" if fact.scope else ""
+        yield f"{fact.text}  ({place(fact.source)}{scope})"
         if fact.instead:
             yield f"  instead of {fact.instead}"
 

@@ -106,10 +106,10 @@ def _weights(**given: tuple[float, str]) -> Mapping[re.Pattern[str], float]:
     return {re.compile(pattern, re.IGNORECASE): weight for weight, pattern in given.values()}
 
 
-_PATH = r"(?:^|\s|`)(?:~?/|\.{1,2}/)?[\w.-]+/[\w./-]+|\b[\w-]+\.(?:py|js|ts|go|rs|c|cpp|java|sh|toml|json|ya?ml|md)\b"
-_FUNCTION = r"\b(?:def|fn|func|function|class|struct)\s+\w+|\w+\(\)"
+_PATH = r"(?:^|\s|`)(?:~?/|\.{1,2}/)?[\w.-]+/[\w./-]+|[\w-]\.(?:py|js|ts|go|rs|c|cpp|java|sh|toml|json|ya?ml|md)\b"
+_FUNCTION = r"\b(?:def|fn|func|function|class|struct)\s+\w+|\w\(\)"
 _URL = r"https?://\S+"
-_ERROR = r"\b\w*(?:Error|Exception|panic|SIG[A-Z]{3,4})\b|\bexit code \d|Traceback"
+_ERROR = r"(?:Error|Exception|panic|SIG[A-Z]{3,4})\b|\bexit code \d|Traceback"
 
 _TECHNICAL = _weights(
     fence=(0.5, r"```"), path=(0.4, _PATH), function=(0.4, _FUNCTION),

@@ -64,8 +64,8 @@ def format_line(message: Message, before: date | None) -> str:
 
 def one_line(text: str) -> str:
     """Text joined into one line, in which no comment opens and no scope is set."""
-    lines = map(str.strip, text.replace("\0", "").splitlines())  # a regex takes minutes over padded tables
-    text = BREAK.join(filter(None, lines))
+    lines = map(str.rstrip, text.replace("\0", "").splitlines())  # a regex takes minutes over padded tables
+    text = BREAK.join(filter(None, lines))  # indentation stays: it tells what was pasted
     text = text.replace("<!--", "<! --")
     while "%%" in text:
         text = text.replace("%%", "% %")
@@ -157,7 +157,7 @@ def clean_message(text: str, speaker: str = "") -> str:
         text = _drop_blocks(_COMMAND.sub(_format_command, text), is_cut=bool(over))
     if "(untrusted" in text:
         text = _METADATA.sub("", text)
-    text = text.strip()
+    text = text.strip("\n").rstrip()
     if _NOBODYS.fullmatch(text) or (text.startswith(_TOLD_AGAIN) and speaker != SUMMARY):
         return ""
     text = redacted(text)  # before the cut, which may fall within a secret

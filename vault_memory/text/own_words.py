@@ -62,7 +62,10 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 BULLET = re.compile(r"^(?:[-*+•]|\d{1,2}[.)])\s+")
 _LABEL = re.compile(r"[^:\n]{1,40}:\s+(?=\S)")
 
-_NOT_PLAIN = re.compile(r"[<>{}\[\]|\\^~\t\x00-\x1f]|  |[#$%>]\s|\b(?!https?:)[a-z]+:(?=\S)|[#/][lm]\d|\.md\b", re.I)
+_NOT_PLAIN = re.compile(
+    r"[<>{}\[\]|\\^~=\t\x00-\x1f]|  |[#$%>]\s|\s[—–-]\s|(?:^|\s)['‘‚]|\b(?!https?:)[a-z]+:(?=\S)|[#/][lm]\d|\.md\b",
+    re.I,
+)
 
 
 class SessionTurn(NamedTuple):
@@ -89,10 +92,12 @@ def last_sentence(text: str) -> str:
 
 
 def is_plain(text: str) -> bool:
-    """Whether each line of a message has the form of a sentence: it begins with a letter, at the margin, without a
-    label, stamp or prompt, and holds no sign of a tag, a citation, code, a control or an invisible character."""
-    lines = text.strip("\n").split("\n")
-    return all(not line or _is_plain_line(line) for line in lines) and not _CONTROL.search(text.replace("\n", ""))
+    """Whether each line of a message has the form of a sentence: it begins with a word, at the margin, without a label,
+    stamp or prompt, holds no sign of a tag, a citation, code, a control or an invisible character, and ends as a
+    sentence does if it is not the only one."""
+    lines = [line for line in text.strip("\n").split("\n") if line]
+    is_ended = len(lines) <= 1 or all(line.rstrip().endswith((".", "!", "?", "…")) for line in lines)
+    return is_ended and all(map(_is_plain_line, lines)) and not _CONTROL.search(text.replace("\n", ""))
 
 
 def label_of(line: str) -> str:
@@ -103,7 +108,9 @@ def label_of(line: str) -> str:
 
 def _is_plain_line(line: str) -> bool:
     is_visible = not any(unicodedata.category(one) in ("Cf", "Co", "Cn") for one in line)
-    return is_visible and line[0].isalpha() and not (_NOT_PLAIN.search(line) or label_of(line))
+    first = line.split()[0].rstrip(",.!?…") if line.strip() else ""
+    is_word = re.fullmatch(r"[^\W\d_]+(?:['’-][^\W\d_]+)*", first) and (len(first) == 1 or not first.isupper())
+    return is_visible and line[0].isalpha() and bool(is_word) and not (_NOT_PLAIN.search(line) or label_of(line))
 
 
 def _typed(text: str) -> str:
@@ -139,7 +146,7 @@ def _without_blocks(text: str) -> str:
     for mark in reversed(list(_MARK.finditer(text))):
         name = (mark["tag"] or mark[0]).lower()
         if not mark["slash"]:
-            begins_line = text[: mark.start()].rpartition("\n")[2].strip() == ""
+            begins_line = text[text.rfind("\n", 0, mark.start()) + 1 : mark.start()].strip() == ""
             end = nearest.get(name, len(text) if begins_line else mark.end())
             blocks.append((mark.start(), end))
         if mark["slash"] or not mark["tag"]:

@@ -127,10 +127,11 @@ class UndoHistory:
                 backs.append((now, first))
             elif held not in [change.before for change in made]:
                 changed.append(path)
-        if changed and not force:
+        if changed and not (force and backs):
+            rest = "With --force all else is put back. " if backs else ""
             raise ConflictError(
                 f"{', '.join(sorted(changed))}: changed since {run.name}; nothing was undone.",
-                f"With --force all else is put back. The earlier texts lie in {run.place}.",
+                f"{rest}The earlier texts lie in {run.place}.",
             )
         if not backs:
             raise UsageError(f"There is nothing to undo in {run.name}.", "All its notes are as they were before.")

@@ -169,6 +169,13 @@ class Comparer:
         self._known.append(statement)
         self._vectors.append((vector, length(vector)))
 
+    def known_end(self, text: str, scope: str) -> KnownStatement | None:
+        """The known statement with whose words a request ends: "Please remember that" may come before it."""
+        said = words_of(text)
+        open_to = (known for known in self._known if not known.is_batch and known.scope in (GLOBAL, scope))
+        ends = ((known, words_of(known.text)) for known in open_to)
+        return next((known for known, its in ends if len(its) >= LEAST_REPEATED and said[-len(its) :] == its), None)
+
     def compare(self, text: str, kind: str, names: Sequence[str], scope: str = "") -> Comparison:
         """Compare a statement of a kind about these names with the known ones.
 
