@@ -25,9 +25,8 @@ def test_a_tenth_of_the_corpus_trains_to_the_same_bytes_twice(tmp_path: Path) ->
     for file in (one, other):
         train("--tenth", "--out", str(file))
     assert one.read_bytes() == other.read_bytes()
-    assert (
-        max(Salience(one.read_bytes()).head(LABEL, Sentence("I prefer tea.")).items(), key=lambda it: it[1])[0] == "O"
-    )
+    chances = Salience(one.read_bytes()).head(LABEL, Sentence("What is the time?"))
+    assert max(chances, key=lambda label: chances[label]) == "N"
 
 
 def test_the_weights_are_those_of_this_corpus_and_trainer() -> None:

@@ -20,7 +20,7 @@ PROPOSE, WRITE = 0.55, 0.65
 KEEP = 0.3
 """From which probability that an editor would keep it a line of a log is proposed."""
 
-DOUBTFUL, REFUSES = 0.15, 0.4
+DOUBTFUL, REFUSES = 0.15, 0.5
 """At which share of the probability that it lasts that of a refusal keeps a sentence out, and from which probability
 it also silences what it is about. One that is missed does more harm than one too many."""
 
