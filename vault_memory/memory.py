@@ -406,7 +406,6 @@ class Memory:
         from vault_memory.capture.job import forget_everywhere
 
         with self._lock:
-            self._carry_out_ticks()
             return forget_everywhere(self.index_file, os.environ, planned, self._writer.forget)
 
     def reflect(

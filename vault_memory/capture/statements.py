@@ -90,6 +90,12 @@ class _Heard:
     def lasting(self) -> float:
         return lasting(self.judged.label)
 
+    @property
+    def asks_for_secret(self) -> bool:
+        """Whether it most likely asks to remember a secret, which is said and not kept."""
+        chances = self.judged.label
+        return chances["R"] == max(chances.values()) and _is_secret(self.text)
+
     def is_(self, label: str, least: float) -> bool:
         chances = self.judged.label
         return chances[label] >= least and chances[label] >= max(chances[one] for one in "RPXC")
@@ -142,7 +148,7 @@ class _Session:
                 self._correct(one, heard)
             elif one.is_("P", POINTS):
                 self._take_up(one, heard)
-            elif one.lasting >= PROPOSE and not one.text.endswith(":"):
+            elif (one.lasting >= PROPOSE and not one.text.endswith(":")) or one.asks_for_secret:
                 made = _statement(_complete(one, heard), one)
                 self._add(replace(made, why=SILENCED if one.judged.label["X"] >= DOUBTFUL * one.lasting else ""))
         if turn.number in self.silenced:
@@ -279,8 +285,12 @@ def stems(text: str) -> set[str]:
     return {word[:5] for word in words(text) if len(word) > 3 and word[0].isalpha()}
 
 
+def _is_secret(text: str) -> bool:
+    return "[redacted: " in text or bool(redact.kinds(text))
+
+
 def _without_secret(statement: Statement) -> Statement:
-    if "[redacted: " in statement.text or redact.kinds(statement.text):
+    if _is_secret(statement.text):
         return replace(statement, text=UNTOLD, sentence=UNTOLD, why=SECRET, corrects="")
     return statement
 
