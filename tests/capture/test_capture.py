@@ -419,3 +419,39 @@ def test_the_json_document_has_every_candidate(memory: Federation) -> None:
     (first, *_) = json.loads(json.dumps(capture_document(memory.capture(dry_run=True))))["items"]
     assert first["text"] == KEY and first["decision"] == "create" and first["message"] == "s1-0"
     assert {"session", "kind", "category", "score", "source"} <= first.keys()
+
+
+@pytest.mark.parametrize("day", ["2026-99-99", "2026-02-30"])
+def test_a_tick_with_an_impossible_day_stops_nothing(memory: Federation, day: str) -> None:
+    memory.capture()
+    odd = f"- [x] W: Tea is in the box. — memory/{day}.md#L1 ^p-0badc0d1"
+    lines = page(memory).split("\n")
+    lines.insert(lines.index("<!-- memory:begin captured -->") + 1, odd)
+    save(memory, "\n".join(lines).replace("- [ ] O", "- [x] O"))
+    memory.retain("The tea is in the box by the door.")
+    assert EMOJI in day_log(memory)
+
+
+@pytest.mark.parametrize("opens", ["```", "%%"])
+def test_a_block_behind_an_open_fence_is_said_and_loses_nothing(memory: Federation, opens: str) -> None:
+    memory.capture()
+    save(memory, page(memory).replace("# Proposals\n", f"# Proposals\n\n{opens}\n"))
+    say(memory, "s2", "We never release on a Friday.")
+    done = memory.capture()
+    assert any("stands in code or in a comment" in problem for problem in done.problems)
+    assert page(memory).count("memory:begin captured") == 1 and done.proposals == []
+    save(memory, page(memory).replace(f"\n{opens}\n", ""))
+    memory.capture()
+    assert all(text in page(memory) for text in (EMOJI, REVIEW, "We never release on a Friday."))
+
+
+def test_a_request_for_what_is_kept_already_is_not_written_again(memory: Federation) -> None:
+    memory.retain("The spare key hangs behind the shed.", date="2026-03-01")
+    say(memory, "s2", "Please remember that the spare key hangs behind the shed.")
+    assert [item.why for item in memory.capture().items if item.session == "s2"] == ["known"]
+
+
+def test_a_refusal_that_says_what_it_is_about_leaves_the_message_before(memory: Federation) -> None:
+    say(memory, "s2", "My brother Tom is allergic to walnuts.", "Off the record: I'm getting divorced.")
+    said = [(item.text, item.why) for item in memory.capture().items if item.session == "s2"]
+    assert ("My brother Tom is allergic to walnuts.", "") in said
