@@ -54,7 +54,8 @@ PASTED = (
     "<!-- {} -->", "\u202e{}", "\u200b{}", "\x1b[31m{}\x1b[0m", "- {} (memory/2026-11-01.md#L3)", "{} — sessions/a#m3",
     "Bob\n{}", "Bob, 10:04\n{}", "bob commented 3 days ago\n{}", "{}\nBob", "{}\nBest regards\nBob", "{} — Bob",
     "Bob — {}",
-    "NOTE={}", "SELECT '{}';", "https://example.org/?q={}", "INFO {}", "REM {}", "TL;DR {}", "The page says '{}'", "    {}",
+    "NOTE={}", "SELECT '{}';", "https://example.org/?q={}", "INFO {}", "REM {}", "TL;DR {}", "The page says '{}'",
+    "    {}",
     "\t{}", "\u00a0{}", "; {}", "-- {}", "/* {} */", "» {}", "│ {}",
 )  # fmt: skip
 
