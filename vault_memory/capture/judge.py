@@ -1,8 +1,8 @@
 """Decides what becomes of each statement found: compares it with what is known, and gives it its place and names."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing, nullcontext
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
@@ -228,20 +228,13 @@ def find_items(
     return Findings(report, marks, days, _pages(index, newest) if logs else ())
 
 
-class _alone:  # noqa: N801 - a context manager, read as a word
-    """Keeps the error of one source from ending the run: it is named, and the others go on."""
-
-    def __init__(self, name: str, problems: list[str]) -> None:
-        self._name, self._problems = name, problems
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> bool:
-        if isinstance(error, VaultMemoryError | ValueError | OSError):
-            self._problems.append(f"{self._name} was left out: {error}".rstrip("."))
-            return True
-        return False
+@contextmanager
+def _alone(name: str, problems: list[str]) -> Iterator[None]:
+    """Keep the error of one source from ending the run: it is named, and the others go on."""
+    try:
+        yield
+    except (VaultMemoryError, ValueError, OSError) as error:
+        problems.append(f"{name} was left out: {error}".rstrip("."))
 
 
 def _problem(item: CaptureItem, asked: CaptureRequest) -> str:
