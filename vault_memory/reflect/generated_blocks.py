@@ -175,8 +175,8 @@ def read_page(path: str, data: bytes, name: str) -> Page:
         sentence = f"{path}:{found[1].start_line}: a second block `{name}`: the page was left alone."
         raise ConflictError(sentence, "Delete one of them.")
     lines = lines_of(text)
-    hidden = f"<!-- memory:begin {name} -->"
-    if not found and (at := next((n for n, line in enumerate(lines, 1) if line.strip() == hidden), 0)):
+    ours = f"<!-- memory:end {name} sha="  # which nobody writes who only shows what a marker looks like
+    if not found and (at := next((n for n, line in enumerate(lines, 1) if line.startswith(ours)), 0)):
         sentence = f"{path}:{at}: the block `{name}` stands in code or in a comment: the page was left alone."
         raise ConflictError(sentence, "Close the ``` or %% that is open above it.")
     if not found:
