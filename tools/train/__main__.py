@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import voices as corpus
-from figures import area, lasting, session_row, tables
+from figures import LASTING, area, lasting, session_row, tables
 from learn import Floats
 from training import (
     HEADS,
@@ -103,7 +103,7 @@ def _families(rows: Sequence[Example]) -> Iterator[str]:
 
 def _told(rows: Sequence[Example], logits: Floats) -> str:
     last = lasting(logits)
-    wanted = [row.line.label in "RWOSB" for row in rows]
+    wanted = [row.line.label in LASTING for row in rows]
     return f"area {area(last, wanted):.3f}  at .5: {session_row(rows, last, 0.5)}"
 
 
