@@ -217,8 +217,10 @@ class _Run:
     def run(self) -> CaptureReport:
         """Do it all, in this order: answers, search, facts, page, marks."""
         answers = self._with_given(self._read_page())
-        done = proposal_log.made(self._index, ("proposed", *proposal_log.ANSWERS))
-        held = {one.name: one for one in proposal_log.held(self._index, self._environ) if one.name not in done}
+        answered = {*answers.refused, *(one.name for one in answers.ticked)}
+        done = proposal_log.made(self._index, proposal_log.ANSWERS) | answered
+        made = proposal_log.made(self._index, ("proposed",)) | done
+        held = {one.name: one for one in proposal_log.held(self._index, self._environ) if one.name not in made}
         known = self._known([*answers.open, *held.values()], set(answers.refused))
         found = (
             find_items(self._index, self._environ, self._asked, known)
@@ -238,18 +240,20 @@ class _Run:
         self.report.refused = [Proposal(name, lines[name].text if name in lines else "") for name in answers.refused]
         standing = self._accept(answers)
         self._note("declined", self.report.refused)
-        fresh = self._write_requests(self.report.items, done)
-        left = [*(one for one in standing if one.name not in answers.refused), *answers.open]
         corrected = {item.corrects for item in self.report.items} - {""}
+        fresh = [one for one in self._write_requests(self.report.items, done) if one.name not in corrected]
+        left = [*(one for one in standing if one.name not in answers.refused), *answers.open]
         left = [one for one in left if one.name not in corrected or lines[one.name].mark]
-        shown = self._chosen([*held.values(), *fresh, *found.pages], left, done | {one.name for one in left})
-        self.report.proposals = shown
+        pages = [one for one in found.pages if one.name not in made]
+        shown = self._chosen([*held.values(), *fresh, *pages], left, done | {one.name for one in left})
         there = {one.name for one in (*left, *shown)}
         waiting = {one.name: one for one in (*held.values(), *fresh) if one.name not in there | done}
-        self.report.held = list(waiting.values())
-        self._note("proposed", shown)
-        self._write_page([*left, *shown], len(waiting), answers)
-        self._note("proposed", self._reopened)  # from now on a tick counts
+        if self._write_page([*left, *shown], len(waiting), answers):
+            self._note("proposed", [*shown, *self._reopened])  # from now on a tick counts
+        else:  # they are offered when the page can be written again
+            waiting |= {one.name: one for one in shown if not one.is_page}
+            shown = []
+        self.report.proposals, self.report.held = shown, list(waiting.values())
         if self._config.sessions_log:
             self._write_work_log(found.days)
         self.report.waiting = len(left) + len(shown) + len(waiting)
@@ -494,9 +498,10 @@ class _Run:
                 rooms[kind] -= 1
         return list(chosen.values())
 
-    def _write_page(self, shown: Sequence[Proposal], held: int, answers: PageAnswers) -> None:
+    def _write_page(self, shown: Sequence[Proposal], held: int, answers: PageAnswers) -> bool:
+        """Write the page; returns whether it holds these proposals now, or would in a dry run."""
         if self._is_page_broken:
-            return
+            return False
 
         def compose(before: bytes | None) -> tuple[bytes, None]:
             return proposals_page.compose(self._page, before, shown, held, answers), None
@@ -507,8 +512,10 @@ class _Run:
                 self._rewriter().rewrite(self._page, compose)
             except (ConflictError, RefusedError, VaultError) as error:  # the ticked facts are written all the same
                 self.report.problems.append(f"{self._page} was not brought up to date: {error}".rstrip("."))
+                return False
             if read_current(self._vault, self._page) != before:
                 self.paths.add(self._page)
+        return True
 
     def _write_work_log(
         self, sessions: Sequence[SessionDay], days: Iterable[date] = (), forgotten: Sequence[str] = ()

@@ -5,6 +5,7 @@ A request for what stands elsewhere takes it up, a refusal silences what it is a
 corrects, and a sentence that says too little by itself brings the one before it along. Nobody's words are changed.
 Pure."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -37,6 +38,9 @@ BARE_WORDS = 6
 """A refusal of so many words, alone in its message, is about the message before; an answer of so many needs its
 question."""
 
+ASKING_WORDS = 3
+"""In how many of its first words a sentence says what is to be done with it."""
+
 DENYING_WORDS = 3
 """Among how many of its first words a negation keeps a request from being written unasked."""
 
@@ -47,6 +51,8 @@ SECRET, SILENCED, TAKEN_BACK, CORRECTED = "secret", "asked not to", "taken back"
 """Why a statement is not kept."""
 UNTOLD = "(looks like a secret)"
 """The text of a statement in place of a secret."""
+
+_REDACTED = re.compile(r"\[redacted: [^\]]*\]")
 
 KINDS = "WOSB"
 KIND_OF_CATEGORY = {
@@ -166,7 +172,7 @@ class _Session:
         meant = {one.turn.number, *(self._numbers[-2:-1] if is_bare else ())}
         back = self._numbers[-1 - MESSAGES_BACK : -1]
         about = (known for known in reversed(self.found) if known.message in back)
-        shared = next((known for known in about if stems(known.sentence) & stems(one.text)), None)
+        shared = next((known for known in about if shares_word(known.sentence, one.text)), None)
         self.silenced |= {*meant, *([shared.message] if shared else [])}
         self._drop(lambda known: known is shared or known.message in meant, SILENCED)
 
@@ -183,13 +189,16 @@ class _Session:
 
     def _corrected(self, one: _Heard, heard: Sequence[_Heard]) -> Statement | None:
         """The statement that a correction is about: the nearest that shares a word with it or with what the agent
-        made of it, else the sentence right before it."""
+        made of it, else that of the sentence right before it."""
         back = self._numbers[-1 - MESSAGES_BACK :]
         near = [known for known in reversed(self.found) if known.message in back and not known.why]
-        about = stems(f"{one.text} {one.agent if one.place == 0 else ''}")
-        shared = next((known for known in near if stems(known.sentence) & about), None)
+        texts = [one.text, *([one.agent] if one.agent and one.place == 0 else ())]
+        shared = next((known for known in near if any(shares_word(known.sentence, text) for text in texts)), None)
         adjacent = heard[one.place - 1].text if one.place else ""
-        return shared or next((known for known in near if known.sentence == adjacent), None)
+        beside = next((known for known in near if known.sentence == adjacent), None)
+        is_bare = one.place == 0 and len(one.text.split()) <= BARE_WORDS
+        last = next((known for known in near if is_bare and known.message in back[-2:-1]), None)
+        return shared or beside or last
 
     def _take_up(self, one: _Heard, heard: Sequence[_Heard]) -> None:
         """What a request for something elsewhere means: the sentence before it, else the message before, else what the
@@ -206,7 +215,8 @@ class _Session:
                 for each in self.found
             ]
         elif one.agent:
-            self._add(_statement(f"{one.agent} – {one.text}", one))
+            made = _statement(f"{one.agent} – {one.text}", one)
+            self._add(replace(made, is_request=True, score=max(made.score, PROPOSE)))
 
     def _ask(self, meant: _Heard, heard: Sequence[_Heard], is_sure: bool) -> None:
         known = next((each for each in self.found if each.sentence == meant.text), None)
@@ -225,9 +235,14 @@ def _judged(turn: SessionTurn, agent: str) -> list[_Heard]:
     texts = [BULLET.sub("", text) for text in split_sentences(turn.text)]
     near = ["", *texts, ""]
     return [
-        _Heard(text, turn, place, agent, salience().judge(Sentence(text, near[place], near[place + 2], agent)))
+        _Heard(text, turn, place, agent, salience().judge(Sentence(_masked(text), near[place], near[place + 2], agent)))
         for place, text in enumerate(texts)
     ]
+
+
+def _masked(text: str) -> str:
+    """A sentence with a number for each secret, whose letters say nothing of what is asked."""
+    return _REDACTED.sub("0000", redact.redacted(text))
 
 
 def _statement(text: str, one: _Heard) -> Statement:
@@ -280,9 +295,18 @@ def opens_with_pronoun(sentence: str) -> bool:
     return any(each.has("pointing", first) for each in grammars())
 
 
-def stems(text: str) -> set[str]:
-    """The beginnings of a text's longer words, to see whether two texts share one."""
-    return {word[:5] for word in words(text) if len(word) > 3 and word[0].isalpha()}
+def shares_word(one: str, other: str) -> bool:
+    """Whether two texts have a content word in common, by its beginning.
+
+    What begins both ("Remember …", "Don't remember …", "Correction: …") is how something is asked, not what."""
+    asked, told = (set(_stems(words(text)[:ASKING_WORDS])) for text in (one, other))
+    shared = set(_stems(words(one))) & set(_stems(words(other)))
+    return bool(shared - (asked & told))
+
+
+def _stems(found: Iterable[str]) -> Iterator[str]:
+    closed = frozenset().union(*(each.common | each.classes["idle"] for each in grammars()))
+    return (word[:5] for word in found if len(word) > 3 and word[0].isalpha() and word not in closed)
 
 
 def _is_secret(text: str) -> bool:
@@ -320,6 +344,6 @@ def is_refusal(text: str) -> bool:
 
 
 def _corrected_line(text: str, before: Sequence[str]) -> str:
-    """The nearest line before a correction that shares a word with it; "" for none."""
-    about = stems(text)
-    return next((line for line in reversed(before[-LINES_BACK:]) if stems(line) & about), "")
+    """The nearest line before a correction that shares a word with it; for a short one the line right before."""
+    shared = next((line for line in reversed(before[-LINES_BACK:]) if shares_word(line, text)), "")
+    return shared or (before[-1] if before and len(text.split()) <= BARE_WORDS else "")
