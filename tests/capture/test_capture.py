@@ -455,3 +455,20 @@ def test_a_refusal_that_says_what_it_is_about_leaves_the_message_before(memory: 
     say(memory, "s2", "My brother Tom is allergic to walnuts.", "Off the record: I'm getting divorced.")
     said = [(item.text, item.why) for item in memory.capture().items if item.session == "s2"]
     assert ("My brother Tom is allergic to walnuts.", "") in said
+
+
+@pytest.mark.parametrize("mark", ["[x]", "[X]", "[x ]", "[ x]", "[✓]"])
+def test_an_undo_leaves_no_tick_whatever_its_form(memory: Federation, mark: str) -> None:
+    memory.capture()
+    answer(memory, {EMOJI: f"- {mark}"})
+    assert EMOJI in day_log(memory)
+    memory.undo()
+    memory.capture()
+    assert f"- [ ] O: {EMOJI}" in page(memory) and EMOJI not in day_log(memory)
+
+
+def test_a_ticked_line_without_words_is_no_fact(memory: Federation) -> None:
+    memory.capture()
+    before = day_log(memory)
+    save(memory, page(memory).replace(f"- [ ] O: {EMOJI}", "- [x] O: "))
+    assert any("is not one fact" in problem for problem in memory.capture().problems) and day_log(memory) == before

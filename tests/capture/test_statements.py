@@ -75,8 +75,9 @@ def test_a_secret_that_was_asked_for_is_named_and_not_told(text: str) -> None:
     ("text", "is_sure"),
     [
         (HOST, True), ("Please remember that the boiler code of the cabin is 4471-B.", True),
-        ("Merk dir nicht, dass ich im Mai die Stelle wechsle.", False), (f"Bob: {HOST}", False), (f"# {HOST}", False),
-        (f"Hello\n{HOST}", False), (REVIEW, False),
+        ("Merk dir nicht, dass ich im Mai die Stelle wechsle.", False),
+        ("Merk dir das bloß nicht: ich will im Frühjahr kündigen.", False), (f"Bob: {HOST}", False),
+        (f"# {HOST}", False), (f"Hello\n{HOST}", False), (REVIEW, False),
     ],
 )  # fmt: skip
 def test_only_a_plain_request_may_be_written_unasked(text: str, is_sure: bool) -> None:

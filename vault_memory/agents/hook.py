@@ -239,7 +239,7 @@ class HookRun:
         if not (last and last.secrets and datetime.now(UTC) - last.at < timedelta(days=1)):
             return ""
         return (
-            "Tell the user once: what they asked to remember was not kept where it looks like a password or key "
+            "Tell the user once: what they said was not kept where it looks like a password or key "
             f"({last.secrets}); `memory status` says when."
         )
 

@@ -157,7 +157,7 @@ class CaptureReport:
     lost: int = 0
     """Proposals missing from the page that cannot be taken as refused."""
     secrets: int = 0
-    """Requests that were not kept because they looked like a secret."""
+    """Statements that were not kept because they looked like a secret."""
 
     @property
     def written(self) -> list[str]:
@@ -223,7 +223,7 @@ def find_items(
             with _alone(log.path, report.problems):
                 report.items += judge.of_log(log, _lines_before(log, newest) if log.lines else ())
             marks.logs[log.path] = log.digest
-    report.secrets = sum(item.why == SECRET and item.is_request for item in report.items)
+    report.secrets = sum(item.why == SECRET for item in report.items)
     report.problems += filter(None, (_problem(item, asked) for item in report.items))
     return Findings(report, marks, days, _pages(index, newest) if logs else ())
 
@@ -239,8 +239,8 @@ def _alone(name: str, problems: list[str]) -> Iterator[None]:
 
 def _problem(item: CaptureItem, asked: CaptureRequest) -> str:
     """What the user should know of a request that was not kept; "" for nothing."""
-    if item.why == SECRET and item.is_request:
-        return f"{item.source} asks to remember what looks like a secret: it was not kept"
+    if item.why == SECRET:
+        return f"{item.source} says what looks like a secret: it was not kept"
     if item.is_request and item.session and item.why in ("known", "refused") and asked.since is None:
         what = "you refused" if item.why == "refused" else "is kept"
         return f"{item.source} asks to remember what {what} already ({item.resembles}): it was not written again"

@@ -36,7 +36,7 @@ _INSTEAD = re.compile(r"\s*instead of ~~(?P<text>.*)~~ — (?P<source>\S+)\s*$")
 _OLD_REMARKS = re.compile(r"\s*\(kept for \S+; tick to have it hold everywhere\)\s*|\d+ more wait for another day\.")
 _HELD = re.compile(r"\d+ held back; `memory proposals --held` lists them\.")
 _ITEM = re.compile(r"\s*[-*+](?: |\[)")
-_MARKS = re.compile(rb"^[ \t]*[-*+] ?\[[^\] ]\](?= .*\^p-[0-9a-f]{8})", re.MULTILINE)
+_MARKS = re.compile(rb"^[ \t]*[-*+] ?\[[^\]\n]{1,5}\](?= .*\^p-[0-9a-f]{8})", re.MULTILINE)
 
 
 class Proposal(NamedTuple):

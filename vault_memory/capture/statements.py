@@ -42,7 +42,8 @@ ASKING_WORDS = 3
 """In how many of its first words a sentence says what is to be done with it."""
 
 DENYING_WORDS = 3
-"""Among how many of its first words a negation keeps a request from being written unasked."""
+"""Among how many of its first words a negation keeps a request from being written unasked; twice as many before a
+comma or colon."""
 
 CASE = 0.5
 """From which probability a sentence tells a problem with its cause or cure, which gets a tag of its own."""
@@ -267,7 +268,8 @@ def is_writable(message: str, sentence: str) -> bool:
 
     A label before it ("Remember: …") must be what makes it a request: "Bob: remember that …" is what somebody else
     said. One that denies at its beginning may ask for the contrary ("Merk dir nicht, dass …")."""
-    if denies(" ".join(sentence.split()[:DENYING_WORDS])):
+    asking = re.split(r"[:,]", " ".join(sentence.split()[: 2 * DENYING_WORDS]), maxsplit=1)
+    if denies(" ".join(sentence.split()[:DENYING_WORDS])) or (len(asking) > 1 and denies(asking[0])):
         return False
     label = label_of(sentence)
     if not label or not message.startswith(label):

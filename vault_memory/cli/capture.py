@@ -29,7 +29,7 @@ def proposals(shared: Shared, yes: tuple[str, ...], no: tuple[str, ...], held: b
     """List the proposals that wait for an answer, or answer them. Ticking them on their page does the same."""
     memory = shared.memory()
     if yes or no:
-        accepted, refused = ([name.removeprefix("p-") for name in names] for names in (yes, no))
+        accepted, refused = ([name.removeprefix("^").removeprefix("p-") for name in names] for names in (yes, no))
         done = memory.capture(yes=accepted, no=refused)
         shared.say(printing.capture_document(done) if shared.json else printing.capture_text(done, explain=False))
         return

@@ -60,7 +60,7 @@ class CaptureEnd(NamedTuple):
     next_step: str = ""
     ok: bool = True
     secrets: int = 0
-    """Requests to remember that were not kept because they looked like a secret."""
+    """Statements that were not kept because they looked like a secret."""
     problems: int = 0
     """What was left out, as its report named it."""
 

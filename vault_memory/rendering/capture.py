@@ -56,7 +56,7 @@ def _lines(done: CaptureReport, explain: bool) -> Iterator[str]:
     yield from _section("Would remember" if done.dry_run else "Remembered", _remembered(done))
     proposed = (f"{one.name}  {one.statement}" for one in done.proposals)
     yield from _section("Would propose" if done.dry_run else "Proposed", proposed)
-    refused = (one.statement for one in done.refused)
+    refused = (one.statement or f"the deleted line ^p-{one.name}" for one in done.refused)
     yield from _section("Would refuse for good" if done.dry_run else "Refused for good", refused)
     if done.held:
         yield f"{len(done.held)} held back; `memory proposals --held` lists them."

@@ -181,7 +181,7 @@ def _captured(last: Document) -> Iterator[str]:
         yield f"{INDENT}{clean(last['why'])}"
         yield f"{INDENT}→ {clean(last['next_step'])}"
     if last["secrets"]:
-        yield f"{INDENT}{plural(last['secrets'], 'request')} looked like a secret and was not kept"
+        yield f"{INDENT}not kept, as it looked like a secret: {plural(last['secrets'], 'statement')}"
     if last["problems"]:
         yield f"{INDENT}{plural(last['problems'], 'notice')}, which `memory capture` printed"
 

@@ -349,7 +349,7 @@ def read_bullet(text: str) -> Bullet:
     text = text if facts.HEAD.match(text) else f"W: {text}"
     found = list(facts.facts(parse("x.md", f"## Retain\n- {text}\n".encode("utf-8", "replace")), None))
     head = facts.HEAD.match(text)
-    if len(found) != 1 or head is None or not head[5].partition(" — ")[0].strip():
+    if len(found) != 1 or head is None or not f" {head[5]}".partition(" — ")[0].strip():
         raise VaultError(f"`{text}` is not one fact: it was not written.", "Write it as `O @Name: what is so`.")
     keys = facts.read_keys(head[2] or "")
     return Bullet(
